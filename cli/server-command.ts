@@ -46,6 +46,7 @@ export interface ConditionOptions {
   tagsMatch?: TagsMatch
   document?: string[]
   metadata?: Metadata
+  speaker?: string[]
   occurredAfter?: string
   occurredBefore?: string
 }
@@ -57,12 +58,13 @@ export interface FilterOptions extends ConditionOptions {
 }
 
 export function conditionsOf (
-  { tag, tagsMatch, document, metadata, occurredAfter, occurredBefore }: ConditionOptions,
+  { tag, tagsMatch, document, speaker, metadata, occurredAfter, occurredBefore }: ConditionOptions,
 ) {
   return withoutUndefined({
     tags: tag,
     tags_match: tagsMatch,
     document_ids: document,
+    speakers: speaker,
     metadata,
     occurred_after: occurredAfter,
     occurred_before: occurredBefore,

@@ -15,6 +15,7 @@ const FILTER_NAMES = {
   tags: 'tags',
   documentIds: 'document_ids',
   metadata: 'metadata',
+  speakers: 'speakers',
   occurredAfter: 'occurred_after',
   occurredBefore: 'occurred_before',
   asOf: 'as_of',

@@ -109,6 +109,7 @@ t.test('memories are forgotten by the filters of a search, and by when they were
   await retain(bank, 'Later in the diary.', { document_id: 'diary', occurred_at: '2024-06-01T10:00:00Z' })
   await retain(bank, 'In a letter.', { document_id: 'letter', metadata: { to: 'Bo' } })
   await retain(bank, 'Alone.')
+  await retain(bank, 'Said by Bo.', { speaker: 'Bo' })
   const left = async () => {
     const exported = await cli(['export', bank])
     return exported.stdout.trim().split('\n').slice(1).map((line) => (JSON.parse(line) as { text: string }).text)
@@ -117,6 +118,8 @@ t.test('memories are forgotten by the filters of a search, and by when they were
   const found = JSON.parse((await cli(['recall', bank, 'diary letter', '--document', 'letter', '--json'])).stdout)
   t.match(found, { hits: [{ text: 'In a letter.' }], total_available: 1 })
   t.match(await cli(['reflect', bank, 'What is in the letter?', '--document', 'diary', '--json']), { code: 0 })
+  t.match(JSON.parse((await cli(['recall', bank, 'said', '--speaker', 'bo', '--json'])).stdout), { total_available: 1 })
+  t.equal(await forget('--speaker', 'Ada', '--speaker', 'BO'), '1 memory deleted\n')
   t.equal(await forget('--retained-before', '2000-01-01T00:00:00Z'), '0 memories deleted\n')
   t.equal(await forget('--document', 'diary', '--occurred-after', '2024-05-15T00:00:00Z'), '1 memory deleted\n')
   t.same(await left(), ['In the diary.', 'In a letter.', 'Alone.'])

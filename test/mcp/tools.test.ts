@@ -50,6 +50,7 @@ for (const revision of REVISIONS) {
     })
     const after = '2000-01-01T00:00:00Z'
     t.match(answerOf(await call('forget', { ...letters, occurred_after: after })), { deleted_count: 0 })
+    t.match(answerOf(await call('forget', { ...letters, speakers: ['Ada'] })), { deleted_count: 0 })
     t.match(answerOf(await call('forget', { ...letters, retained_after: after })), { deleted_count: 1 })
     t.match(
       answerOf(await call('forget', { bank_id: 'user-ada', memory_ids: [stored['memory_id']] })), { deleted_count: 1 },

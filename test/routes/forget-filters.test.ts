@@ -7,9 +7,9 @@ import { as, ONE_PERMISSION_EACH, refused, refusedFields, textsOf } from './supp
 const { post, get, retain, clock } = await testApp(t)
 
 const MEMORIES: Record<string, Record<string, unknown>> = {
-  kettle: { document_id: 'kitchen', tags: ['home'], metadata: { topic: 'tea' }, occurred_at: '2025-03-01T00:00:00Z' },
+  kettle: { document_id: 'kitchen', tags: ['home'], metadata: { topic: 'tea' }, occurred_at: '2025-03-01T00:00:00Z', speaker: 'Ada' },
   lamp: { document_id: 'hall', tags: ['home', 'light'], occurred_at: '2025-04-01T00:00:00Z' },
-  map: { document_id: 'hall' },
+  map: { document_id: 'hall', metadata: { role: 'user' } },
   novel: { tags: ['light'], metadata: { topic: 'tea', pages: 300 }, occurred_at: '2025-05-01T00:00:00Z' },
 }
 /** When the second of them was stored. */
@@ -36,6 +36,9 @@ const cases: Array<[body: Record<string, unknown>, gone: string[]]> = [
   [{ metadata: { topic: 'tea' } }, ['kettle', 'novel']],
   [{ metadata: { topic: 'tea', pages: 300 } }, ['novel']],
   [{ metadata: { topic: 'tea', pages: '300' } }, []],
+  [{ speakers: ['ADA'] }, ['kettle']],
+  [{ speakers: ['ada', 'user'] }, ['kettle', 'map']],
+  [{ speakers: ['ada'], document_ids: ['hall'] }, []],
   [{ occurred_after: '2025-04-01T00:00:00Z' }, ['lamp', 'novel']],
   [{ occurred_before: '2025-04-01T00:00:00Z' }, ['kettle']],
   [{ occurred_after: '2025-03-01T02:00:00+02:00', occurred_before: '2025-05-01T00:00:00Z' }, ['kettle', 'lamp']],
@@ -66,6 +69,9 @@ const ID = '01936f0e-7b3c-7a10-8d2f-ffffffffffff'
 const DOCUMENT = { document_ids: ['kitchen'] }
 const wrong: Array<[what: string, field: string, body: Record<string, unknown>]> = [
   ['ids and a document', '', { memory_ids: [ID], ...DOCUMENT }],
+  ['ids and a speaker', '', { memory_ids: [ID], speakers: ['Ada'] }],
+  ['no speakers at all', 'speakers', { speakers: [] }],
+  ['a blank speaker', 'speakers[0]', { speakers: [' '] }],
   ['ids and a time', '', { memory_ids: [ID], retained_before: SECOND }],
   ['the scope and a document', '', { scope: 'all', ...DOCUMENT }],
   ['the scope and metadata', '', { scope: 'all', metadata: { topic: 'tea' } }],
@@ -107,7 +113,7 @@ await t.test('a repeat of a forget is answered again, and other filters under it
   for (const more of [
     { document_ids: ['hall'] }, { ...DOCUMENT, occurred_after: SECOND }, { ...DOCUMENT, occurred_before: SECOND },
     { ...DOCUMENT, retained_after: SECOND }, { ...DOCUMENT, retained_before: SECOND },
-    { ...DOCUMENT, metadata: { topic: 'tea' } },
+    { ...DOCUMENT, metadata: { topic: 'tea' } }, { ...DOCUMENT, speakers: ['Ada'] },
   ]) refused(t, await forget(more), 409, 'idempotency_key_reused')
   t.same(await left('repeats'), ['lamp', 'map', 'novel'])
 })

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import {
-  instant, BankId, DocumentId, MAX_FILTER_VALUES, TagFilter, TagsMatch, trust, MetadataSchema,
+  instant, BankId, DocumentId, MAX_FILTER_VALUES, SpeakerFilter, TagFilter, TagsMatch, trust, MetadataSchema,
 } from './common.js'
 
 /** A filter that several operations share. */
@@ -31,6 +31,7 @@ export const memoryFilters = {
     minItems: 1, maxItems: MAX_FILTER_VALUES, description: 'Only memories of one of these documents or conversations.',
   })),
   metadata: Type.Optional(MetadataSchema),
+  speakers: Type.Optional(SpeakerFilter),
   occurred_after: Type.Optional(instant('Only memories that occurred at or after this instant.')),
   occurred_before: Type.Optional(instant('Only memories that occurred before this instant.')),
 }

@@ -6,10 +6,10 @@ import { bank, listAll, REMOVE, scanAll, texts, type OpenStore } from './setup.j
 const home = bank('home')
 
 const MEMORIES: Record<string, MemoryFields> = {
-  kettle: { documentId: 'kitchen', tags: ['home'], metadata: { topic: 'tea', size: 2 }, occurredAt: NOW - 10 },
+  kettle: { documentId: 'kitchen', tags: ['home'], metadata: { topic: 'tea', size: 2, speaker: 'Ada' }, occurredAt: NOW - 10 },
   lamp: { documentId: 'hall', tags: ['home', 'light'], metadata: { topic: 'light' }, occurredAt: NOW },
-  map: { documentId: 'hall', metadata: { topic: null }, retainedAt: NOW + 5 },
-  novel: { tags: ['light'], metadata: { size: '2' }, occurredAt: NOW + 10, retainedAt: NOW + 10 },
+  map: { documentId: 'hall', metadata: { topic: null, role: 'user' }, retainedAt: NOW + 5 },
+  novel: { tags: ['light'], metadata: { size: '2', speaker: 'ADA' }, occurredAt: NOW + 10, retainedAt: NOW + 10 },
   otter: { documentId: 'kitchen', tags: ['light'], occurredAt: NOW + 10, retainedAt: NOW + 10 },
 }
 
@@ -27,6 +27,11 @@ const FILTERS: Array<[filters: ListFilters, gone: string[]]> = [
   [{ metadata: { size: '2' } }, ['novel']],
   [{ metadata: { topic: 'tea', size: 3 } }, []],
   [{ metadata: { topic: 'te\u0000a' } }, []],
+  [{ speakers: ['ada'] }, ['kettle', 'novel']],
+  [{ speakers: ['Ada', 'user'] }, ['kettle', 'map', 'novel']],
+  [{ speakers: ['Bo'] }, []],
+  [{ speakers: [] }, []],
+  [{ speakers: ['ada'], documentIds: ['kitchen'] }, ['kettle']],
   [{ occurredAfter: NOW }, ['lamp', 'novel', 'otter']],
   [{ occurredBefore: NOW }, ['kettle']],
   [{ occurredAfter: NOW - 10, occurredBefore: NOW + 10 }, ['kettle', 'lamp']],

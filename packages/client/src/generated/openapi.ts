@@ -622,7 +622,7 @@ export interface paths {
         put?: never;
         /**
          * Retain one event of a webhook source
-         * @description Reads the content, and metadata, tags and occurred_at if present; ignores other members, and all query parameters.
+         * @description Reads the content, and metadata, tags, occurred_at and speaker if present; ignores other members, and all query parameters.
          */
         post: operations["ingestWebhook"];
         delete?: never;
@@ -1108,6 +1108,8 @@ export interface components {
             last_occurred_at: string | null;
             /** @description The 100 most frequent tags, in descending order of count. */
             tags: components["schemas"]["TagCount"][];
+            /** @description The 100 most frequent speakers, in descending order of count. */
+            speakers: components["schemas"]["SpeakerCount"][];
         };
         /** @description A page of banks. */
         BanksPage: {
@@ -1264,6 +1266,13 @@ export interface components {
             document_ids?: string[];
             metadata?: components["schemas"]["Metadata"];
             /**
+             * @description Only memories that one of these said, compared without regard to case.
+             * @example [
+             *       "user"
+             *     ]
+             */
+            speakers?: string[];
+            /**
              * Format: date-time
              * @description Only memories that occurred at or after this instant. RFC 3339 with an offset.
              */
@@ -1304,7 +1313,7 @@ export interface components {
         ExplainedFilter: {
             passed: boolean;
             /** @description Every filter that the memory does not satisfy. */
-            failed: ("tags" | "document_ids" | "metadata" | "occurred_after" | "occurred_before" | "as_of" | "min_trust")[];
+            failed: ("tags" | "document_ids" | "metadata" | "speakers" | "occurred_after" | "occurred_before" | "as_of" | "min_trust")[];
         };
         /** @description The strategies combined; absent when only a part of the query found the memory. */
         ExplainedFusion: {
@@ -1446,6 +1455,8 @@ export interface components {
             /** @description Not allowed with memory_ids. */
             metadata?: string & number;
             /** @description Not allowed with memory_ids. */
+            speakers?: string & number;
+            /** @description Not allowed with memory_ids. */
             occurred_after?: string & number;
             /** @description Not allowed with memory_ids. */
             occurred_before?: string & number;
@@ -1473,6 +1484,8 @@ export interface components {
             document_ids?: string & number;
             /** @description Not allowed with scope. */
             metadata?: string & number;
+            /** @description Not allowed with scope. */
+            speakers?: string & number;
             /** @description Not allowed with scope. */
             occurred_after?: string & number;
             /** @description Not allowed with scope. */
@@ -1503,6 +1516,13 @@ export interface components {
             /** @description Only memories of one of these documents or conversations. */
             document_ids?: string[];
             metadata?: components["schemas"]["Metadata"];
+            /**
+             * @description Only memories that one of these said, compared without regard to case.
+             * @example [
+             *       "user"
+             *     ]
+             */
+            speakers?: string[];
             /**
              * Format: date-time
              * @description Only memories that occurred at or after this instant. RFC 3339 with an offset.
@@ -1541,6 +1561,13 @@ export interface components {
             /** @description Only memories of one of these documents or conversations. */
             document_ids: string[];
             metadata?: components["schemas"]["Metadata"];
+            /**
+             * @description Only memories that one of these said, compared without regard to case.
+             * @example [
+             *       "user"
+             *     ]
+             */
+            speakers?: string[];
             /**
              * Format: date-time
              * @description Only memories that occurred at or after this instant. RFC 3339 with an offset.
@@ -1581,6 +1608,13 @@ export interface components {
             document_ids?: string[];
             metadata: components["schemas"]["Metadata"];
             /**
+             * @description Only memories that one of these said, compared without regard to case.
+             * @example [
+             *       "user"
+             *     ]
+             */
+            speakers?: string[];
+            /**
              * Format: date-time
              * @description Only memories that occurred at or after this instant. RFC 3339 with an offset.
              */
@@ -1612,6 +1646,52 @@ export interface components {
              * @example user-alice
              */
             bank_id: string;
+            /** @description Not allowed with speakers. */
+            memory_ids?: string & number;
+            /** @description An untagged memory never matches a tag filter. */
+            tags?: string[];
+            /** @description Only memories of one of these documents or conversations. */
+            document_ids?: string[];
+            metadata?: components["schemas"]["Metadata"];
+            /**
+             * @description Only memories that one of these said, compared without regard to case.
+             * @example [
+             *       "user"
+             *     ]
+             */
+            speakers: string[];
+            /**
+             * Format: date-time
+             * @description Only memories that occurred at or after this instant. RFC 3339 with an offset.
+             */
+            occurred_after?: string;
+            /**
+             * Format: date-time
+             * @description Only memories that occurred before this instant. RFC 3339 with an offset.
+             */
+            occurred_before?: string;
+            /**
+             * Format: date-time
+             * @description Only memories retained at or after this instant. RFC 3339 with an offset.
+             */
+            retained_after?: string;
+            /**
+             * Format: date-time
+             * @description Only memories retained before this instant. RFC 3339 with an offset.
+             */
+            retained_before?: string;
+            /** @description Not allowed with speakers. */
+            tags_match?: string & number;
+            /** @description Not allowed with speakers. */
+            scope?: string & number;
+            /** @description Counts the memories and deletes none. Default false. */
+            dry_run?: boolean;
+        } | {
+            /**
+             * @description Id of a bank.
+             * @example user-alice
+             */
+            bank_id: string;
             /** @description Not allowed with occurred_after. */
             memory_ids?: string & number;
             /** @description An untagged memory never matches a tag filter. */
@@ -1619,6 +1699,13 @@ export interface components {
             /** @description Only memories of one of these documents or conversations. */
             document_ids?: string[];
             metadata?: components["schemas"]["Metadata"];
+            /**
+             * @description Only memories that one of these said, compared without regard to case.
+             * @example [
+             *       "user"
+             *     ]
+             */
+            speakers?: string[];
             /**
              * Format: date-time
              * @description Only memories that occurred at or after this instant. RFC 3339 with an offset.
@@ -1659,6 +1746,13 @@ export interface components {
             document_ids?: string[];
             metadata?: components["schemas"]["Metadata"];
             /**
+             * @description Only memories that one of these said, compared without regard to case.
+             * @example [
+             *       "user"
+             *     ]
+             */
+            speakers?: string[];
+            /**
              * Format: date-time
              * @description Only memories that occurred at or after this instant. RFC 3339 with an offset.
              */
@@ -1698,6 +1792,13 @@ export interface components {
             document_ids?: string[];
             metadata?: components["schemas"]["Metadata"];
             /**
+             * @description Only memories that one of these said, compared without regard to case.
+             * @example [
+             *       "user"
+             *     ]
+             */
+            speakers?: string[];
+            /**
              * Format: date-time
              * @description Only memories that occurred at or after this instant. RFC 3339 with an offset.
              */
@@ -1736,6 +1837,13 @@ export interface components {
             /** @description Only memories of one of these documents or conversations. */
             document_ids?: string[];
             metadata?: components["schemas"]["Metadata"];
+            /**
+             * @description Only memories that one of these said, compared without regard to case.
+             * @example [
+             *       "user"
+             *     ]
+             */
+            speakers?: string[];
             /**
              * Format: date-time
              * @description Only memories that occurred at or after this instant. RFC 3339 with an offset.
@@ -1946,6 +2054,8 @@ export interface components {
             document_id?: string;
             /** @description Where the memory comes from. */
             source?: string;
+            /** @description Who said it: `user`, `assistant` or a name, in visible characters. Default: the text `metadata.speaker`, else the role of a chat message in `metadata.role`. It is kept as `metadata.speaker`. */
+            speaker?: string;
             /** @description Can lower the trust that memories of the importer have, but not raise it. */
             trust?: components["schemas"]["TrustLevel"];
         };
@@ -2116,6 +2226,13 @@ export interface components {
             document_ids?: string[];
             metadata?: components["schemas"]["Metadata"];
             /**
+             * @description Only memories that one of these said, compared without regard to case.
+             * @example [
+             *       "user"
+             *     ]
+             */
+            speakers?: string[];
+            /**
              * Format: date-time
              * @description Only memories that occurred at or after this instant. RFC 3339 with an offset.
              */
@@ -2164,6 +2281,13 @@ export interface components {
             /** @description Only memories of one of these documents or conversations. */
             document_ids?: string[];
             metadata?: components["schemas"]["Metadata"];
+            /**
+             * @description Only memories that one of these said, compared without regard to case.
+             * @example [
+             *       "user"
+             *     ]
+             */
+            speakers?: string[];
             /**
              * Format: date-time
              * @description Only memories that occurred at or after this instant. RFC 3339 with an offset.
@@ -2294,6 +2418,13 @@ export interface components {
             document_ids?: string[];
             metadata?: components["schemas"]["Metadata"];
             /**
+             * @description Only memories that one of these said, compared without regard to case.
+             * @example [
+             *       "user"
+             *     ]
+             */
+            speakers?: string[];
+            /**
              * Format: date-time
              * @description Only memories that occurred at or after this instant. RFC 3339 with an offset.
              */
@@ -2341,6 +2472,13 @@ export interface components {
             /** @description Only memories of one of these documents or conversations. */
             document_ids?: string[];
             metadata?: components["schemas"]["Metadata"];
+            /**
+             * @description Only memories that one of these said, compared without regard to case.
+             * @example [
+             *       "user"
+             *     ]
+             */
+            speakers?: string[];
             /**
              * Format: date-time
              * @description Only memories that occurred at or after this instant. RFC 3339 with an offset.
@@ -2466,6 +2604,8 @@ export interface components {
             document_id?: string;
             /** @description Where the memory comes from. */
             source?: string;
+            /** @description Who said it: `user`, `assistant` or a name, in visible characters. Default: the text `metadata.speaker`, else the role of a chat message in `metadata.role`. It is kept as `metadata.speaker`. */
+            speaker?: string;
             /**
              * Format: date-time
              * @description When the memory expires; must be in the future. RFC 3339 with an offset.
@@ -2496,6 +2636,8 @@ export interface components {
             document_id?: string;
             /** @description Where the memory comes from. */
             source?: string;
+            /** @description Who said it: `user`, `assistant` or a name, in visible characters. Default: the text `metadata.speaker`, else the role of a chat message in `metadata.role`. It is kept as `metadata.speaker`. */
+            speaker?: string;
             /**
              * Format: date-time
              * @description When the memory expires; must be in the future. RFC 3339 with an offset.
@@ -2523,6 +2665,10 @@ export interface components {
         /** @description The webhook sources. */
         SourcesAnswer: {
             sources: components["schemas"]["Source"][];
+        };
+        SpeakerCount: {
+            speaker: string;
+            memory_count: number;
         };
         /** @description How a strategy ranks a hit. */
         StrategyScore: {
@@ -3094,6 +3240,12 @@ export interface operations {
                      *           "tag": "preference",
                      *           "memory_count": 1
                      *         }
+                     *       ],
+                     *       "speakers": [
+                     *         {
+                     *           "speaker": "Alice",
+                     *           "memory_count": 1
+                     *         }
                      *       ]
                      *     }
                      */
@@ -3118,6 +3270,13 @@ export interface operations {
                  * @example {"topic":"tea"}
                  */
                 metadata?: string;
+                /**
+                 * @description Only memories that one of these said, compared without regard to case.
+                 * @example [
+                 *       "user"
+                 *     ]
+                 */
+                speakers?: string[];
                 /** @description Only memories that occurred at or after this instant. RFC 3339 with an offset. */
                 occurred_after?: string;
                 /** @description Only memories that occurred before this instant. RFC 3339 with an offset. */

@@ -5,6 +5,7 @@ import type { MemoryTool, PropertySchema } from './types.js'
 
 const FILTERS: Record<string, PropertySchema> = {
   document_ids: { type: 'array', description: 'Documents or conversations to forget.', items: { type: 'string' } },
+  speakers: { type: 'array', description: 'Whose words to forget: names, `user` or `assistant`.', items: { type: 'string' } },
   occurred_after: { type: 'string', description: 'Only what happened from then on: RFC 3339 with an offset.' },
   occurred_before: { type: 'string', description: 'Only what happened before: RFC 3339 with an offset.' },
 }
@@ -40,9 +41,11 @@ export function forgetTool (set: ToolSet): MemoryTool<'forget'> {
 
 function filtersIn (fields: Fields) {
   const documentIds = fields.optionalTexts('document_ids')
+  const speakers = fields.optionalTexts('speakers')
   const [after, before] = [fields.optionalText('occurred_after'), fields.optionalText('occurred_before')]
   return {
     ...(documentIds !== undefined && { document_ids: documentIds }),
+    ...(speakers !== undefined && { speakers }),
     ...(after !== undefined && { occurred_after: after }),
     ...(before !== undefined && { occurred_before: before }),
   }

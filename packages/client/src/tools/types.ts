@@ -13,6 +13,7 @@ export interface MemoryToolInputs {
   forget: {
     memory_ids?: string[] | null
     document_ids?: string[] | null
+    speakers?: string[] | null
     occurred_after?: string | null
     occurred_before?: string | null
     bank?: string
