@@ -7,7 +7,13 @@ import { as, ONE_PERMISSION_EACH, refused, refusedFields, textsOf } from './supp
 const { post, get, retain, clock } = await testApp(t)
 
 const MEMORIES: Record<string, Record<string, unknown>> = {
-  kettle: { document_id: 'kitchen', tags: ['home'], metadata: { topic: 'tea' }, occurred_at: '2025-03-01T00:00:00Z', speaker: 'Ada' },
+  kettle: {
+    document_id: 'kitchen',
+    tags: ['home'],
+    metadata: { topic: 'tea' },
+    occurred_at: '2025-03-01T00:00:00Z',
+    speaker: 'Ada',
+  },
   lamp: { document_id: 'hall', tags: ['home', 'light'], occurred_at: '2025-04-01T00:00:00Z' },
   map: { document_id: 'hall', metadata: { role: 'user' } },
   novel: { tags: ['light'], metadata: { topic: 'tea', pages: 300 }, occurred_at: '2025-05-01T00:00:00Z' },

@@ -144,7 +144,8 @@ export function readingContract (t: Test, open: OpenStore): void {
     const store = await open(t)
     const stated: Metadata[] = [
       ...Array.from({ length: 120 }, (_, index) => ({ speaker: `Speaker ${String(index).padStart(3, '0')}` })),
-      { speaker: '\u2003Zoë\n' }, { speaker: 'Zoë' }, { speaker: 'zoë' }, { role: 'User' }, { role: 'User', speaker: 1 },
+      { speaker: '\u2003Zoë\n' }, { speaker: 'Zoë' }, { speaker: 'zoë' }, { role: 'User' },
+      { role: 'User', speaker: 1 },
       ...[{ speaker: ' ' }, { speaker: 'a\nb' }, { speaker: 'é'.repeat(129) }, { speaker: ' ', role: 'tool' },
         { role: 'Ann' }, {}].flatMap((metadata) => [metadata, metadata, metadata]),
     ]

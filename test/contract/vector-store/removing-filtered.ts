@@ -6,7 +6,9 @@ import { bank, listAll, REMOVE, scanAll, texts, type OpenStore } from './setup.j
 const home = bank('home')
 
 const MEMORIES: Record<string, MemoryFields> = {
-  kettle: { documentId: 'kitchen', tags: ['home'], metadata: { topic: 'tea', size: 2, speaker: 'Ada' }, occurredAt: NOW - 10 },
+  kettle: {
+    documentId: 'kitchen', tags: ['home'], metadata: { topic: 'tea', size: 2, speaker: 'Ada' }, occurredAt: NOW - 10,
+  },
   lamp: { documentId: 'hall', tags: ['home', 'light'], metadata: { topic: 'light' }, occurredAt: NOW },
   map: { documentId: 'hall', metadata: { topic: null, role: 'user' }, retainedAt: NOW + 5 },
   novel: { tags: ['light'], metadata: { size: '2', speaker: 'ADA' }, occurredAt: NOW + 10, retainedAt: NOW + 10 },

@@ -5,7 +5,9 @@ import type { MemoryTool, PropertySchema } from './types.js'
 
 const FILTERS: Record<string, PropertySchema> = {
   document_ids: { type: 'array', description: 'Documents or conversations to forget.', items: { type: 'string' } },
-  speakers: { type: 'array', description: 'Whose words to forget: names, `user` or `assistant`.', items: { type: 'string' } },
+  speakers: {
+    type: 'array', description: 'Whose words to forget: names, `user` or `assistant`.', items: { type: 'string' },
+  },
   occurred_after: { type: 'string', description: 'Only what happened from then on: RFC 3339 with an offset.' },
   occurred_before: { type: 'string', description: 'Only what happened before: RFC 3339 with an offset.' },
 }
