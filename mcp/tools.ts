@@ -107,8 +107,8 @@ const forget = tool({
   name: 'forget',
   title: 'Delete memories',
   description: 'Permanently deletes memories: those of memory_ids, or all that pass every given filter (tags, ' +
-    'document_ids, speakers, metadata, times), or the whole bank (scope). Requires exactly one of the three. With dry_run, ' +
-    'counts the memories and deletes none; do that first for filters, and ask the user.',
+    'document_ids, speakers, metadata, times), or the whole bank (scope). Requires exactly one of the three. With ' +
+    'dry_run, counts the memories and deletes none; do that first for filters, and ask the user.',
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
   input: ForgetInput,
   output: ForgetOutput,

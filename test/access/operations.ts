@@ -74,7 +74,11 @@ export const ROUTE_OPERATIONS: readonly Operation[] = [
     needs: 'f',
     writes: true,
     request: (bank) => json('/v1/forget', {
-      bank_id: bank, document_ids: ['diary'], speakers: ['Ada'], metadata: { place: 'river' }, retained_after: '2000-01-01T00:00:00Z',
+      bank_id: bank,
+      document_ids: ['diary'],
+      speakers: ['Ada'],
+      metadata: { place: 'river' },
+      retained_after: '2000-01-01T00:00:00Z',
     }),
   },
   {
