@@ -23,7 +23,8 @@ export function clamp (value: number, low: number, high: number): number {
 /** The filters as clients write them. */
 export interface WireFilters extends Pick<
   RecallRequest,
-  'tags' | 'tags_match' | 'metadata' | 'speakers' | 'occurred_after' | 'occurred_before' | 'as_of' | 'min_trust'
+  'tags' | 'tags_match' | 'document_ids' | 'metadata' | 'speakers' | 'occurred_after' | 'occurred_before' | 'as_of' |
+  'min_trust'
 > {
   /** Conditions that the gateway's own API cannot express; only other interfaces of the service set them. */
   readonly also?: Filters | undefined
@@ -31,8 +32,10 @@ export interface WireFilters extends Pick<
 
 export function readFilters (wire: WireFilters): Filters {
   const { tags, metadata, occurred_after: after, occurred_before: before, as_of: asOf, min_trust: minTrust } = wire
+  const { document_ids: documentIds } = wire
   const filters: Mutable<Filters> = {}
   if (tags !== undefined) filters.tags = { values: tags, match: wire.tags_match ?? 'any' }
+  if (documentIds !== undefined) filters.documentIds = documentIds
   if (metadata !== undefined) filters.metadata = metadata
   if (wire.speakers !== undefined) filters.speakers = wire.speakers.map(readSpeaker)
   if (after !== undefined) filters.occurredAfter = instantField('occurred_after', after)

@@ -56,7 +56,9 @@ t.test('a retained memory is listed, found, used for an answer and forgotten', a
   t.match(none.stderr, /the memories do not answer the question/)
 
   const dry = await cli(['forget', 'user-ada', '--tag', 'drink', '--dry-run'])
-  t.same(dry, { code: 0, stdout: `${id}\n`, stderr: '1 memory would be deleted\n' })
+  t.same(dry, {
+    code: 0, stdout: `${id}\n`, stderr: `${id}: Ada drinks tea in the morning.\n1 memory would be deleted\n`,
+  })
   t.same(
     JSON.parse((await cli(['forget', 'user-ada', '--id', id, '--json'])).stdout),
     { deleted_count: 1, memory_ids: [id] },
@@ -100,6 +102,33 @@ t.test('recall and reflect filter memories, and count relative times from the re
   t.match(await cli(['reflect', bank, 'tea', '--as-of', '2000-01-01T00:00:00Z']), { stderr: /do not answer/ })
 })
 
+t.test('memories are forgotten by the filters of a search, and by when they were stored', async (t) => {
+  const { cli, retain } = await cliServer(t)
+  const bank = 'user-ada'
+  await retain(bank, 'In the diary.', { document_id: 'diary', occurred_at: '2024-05-01T10:00:00Z' })
+  await retain(bank, 'Later in the diary.', { document_id: 'diary', occurred_at: '2024-06-01T10:00:00Z' })
+  await retain(bank, 'In a letter.', { document_id: 'letter', metadata: { to: 'Bo' } })
+  await retain(bank, 'Alone.')
+  await retain(bank, 'Said by Bo.', { speaker: 'Bo' })
+  const left = async () => {
+    const exported = await cli(['export', bank])
+    return exported.stdout.trim().split('\n').slice(1).map((line) => (JSON.parse(line) as { text: string }).text)
+  }
+  const forget = async (...args: string[]) => (await cli(['forget', bank, ...args])).stderr
+  const found = JSON.parse((await cli(['recall', bank, 'diary letter', '--document', 'letter', '--json'])).stdout)
+  t.match(found, { hits: [{ text: 'In a letter.' }], total_available: 1 })
+  t.match(await cli(['reflect', bank, 'What is in the letter?', '--document', 'diary', '--json']), { code: 0 })
+  t.match(JSON.parse((await cli(['recall', bank, 'said', '--speaker', 'bo', '--json'])).stdout), { total_available: 1 })
+  t.equal(await forget('--speaker', 'Ada', '--speaker', 'BO'), '1 memory deleted\n')
+  t.equal(await forget('--retained-before', '2000-01-01T00:00:00Z'), '0 memories deleted\n')
+  t.equal(await forget('--document', 'diary', '--occurred-after', '2024-05-15T00:00:00Z'), '1 memory deleted\n')
+  t.same(await left(), ['In the diary.', 'In a letter.', 'Alone.'])
+  t.equal(await forget('--metadata', 'to=Bo'), '1 memory deleted\n')
+  t.equal(await forget('--document', 'diary', '--document', 'letter'), '1 memory deleted\n')
+  t.same(await left(), ['Alone.'])
+  t.equal(await forget('--retained-after', '2000-01-01T00:00:00Z'), '1 memory deleted\n')
+})
+
 t.test('a refusal of the server is shown with its code and request id, with exit code 1', async (t) => {
   const { cli } = await cliServer(t)
   const cases: Array<[args: string[], said: RegExp]> = [
@@ -129,8 +158,11 @@ t.test('wrong usage has exit code 2 and sends no request', async (t) => {
     [['retain', 'bank', 'text', '--metadata', 'x'], /form name=value/],
     [['reflect', 'bank', 'question', '--metadata', 'x'], /form name=value/],
     [['recall', 'bank', 'query', '--min-trust', 'some'], /Allowed choices are suspect, untrusted, trusted/],
-    [['forget', 'bank'], /one of --id, --tag and --all/],
-    [['forget', 'bank', '--id', 'x', '--all'], /one of --id, --tag and --all/],
+    [['forget', 'bank'], /choose what to delete/],
+    [['forget', 'bank', '--id', 'x', '--all'], /choose what to delete/],
+    [['forget', 'bank', '--id', 'x', '--document', 'd'], /choose what to delete/],
+    [['forget', 'bank', '--all', '--retained-before', '2026-01-01T00:00:00Z', '--yes'], /choose what to delete/],
+    [['forget', 'bank', '--metadata', 'x'], /form name=value/],
     [['forget', 'bank', '--id', 'x', '--tags-match', 'all'], /--tags-match requires --tag/],
     [['forget', 'bank', '--all'], /use --yes/],
     [['banks', 'more'], /too many arguments/],

@@ -41,6 +41,17 @@ for (const revision of REVISIONS) {
     t.match(answerOf(await call('list_banks', {})), {
       banks: [{ bank_id: 'user-ada', memory_count: 1 }], next_cursor: null,
     })
+    await call('retain', { bank_id: 'user-ada', content: 'Ada wrote a letter.', document_id: 'letters' })
+    const letters = { bank_id: 'user-ada', document_ids: ['letters'] }
+    t.match(answerOf(await call('recall', { ...letters, query: 'Ada' })), { total_available: 1 })
+    t.match(refusalOf(await call('forget', { ...letters, scope: 'all' })), { code: 'invalid_request' })
+    t.match(answerOf(await call('forget', { ...letters, dry_run: true })), {
+      deleted_count: 1, sample: [{ text: 'Ada wrote a letter.' }],
+    })
+    const after = '2000-01-01T00:00:00Z'
+    t.match(answerOf(await call('forget', { ...letters, occurred_after: after })), { deleted_count: 0 })
+    t.match(answerOf(await call('forget', { ...letters, speakers: ['Ada'] })), { deleted_count: 0 })
+    t.match(answerOf(await call('forget', { ...letters, retained_after: after })), { deleted_count: 1 })
     t.match(
       answerOf(await call('forget', { bank_id: 'user-ada', memory_ids: [stored['memory_id']] })), { deleted_count: 1 },
     )

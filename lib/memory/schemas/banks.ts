@@ -3,10 +3,10 @@ import { BankConfigurationSchema } from '../../config/schema.js'
 import { BANK_CONFIG_HISTORY } from '../../stores/bank-configs.js'
 import { MAX_COUNTED_VALUES } from '../../stores/most-frequent.js'
 import {
-  strict, nullable, nullableInstant, instant, trust, BankId, TenantId, pageFields,
+  strict, nullable, nullableInstant, trust, BankId, DocumentId, TenantId, pageFields,
   optionalOrUndefined, BANKS_CURSOR,
 } from './common.js'
-import { filters } from './filters.js'
+import { filters, retainedBounds } from './filters.js'
 import { MemoryRecord } from './memory-record.js'
 
 const nextCursor = nullable({ description: 'Null on the last page.' })
@@ -25,9 +25,8 @@ export const MemoriesQuery = strict({
   speakers: filters.speakers,
   occurred_after: filters.occurred_after,
   occurred_before: filters.occurred_before,
-  retained_after: Type.Optional(instant('Only memories retained at or after this instant.')),
-  retained_before: Type.Optional(instant('Only memories retained before this instant.')),
-  document_id: Type.Optional(Type.String({ minLength: 1, maxLength: 512 })),
+  ...retainedBounds,
+  document_id: Type.Optional(DocumentId),
   min_trust: filters.min_trust,
   trust: Type.Optional(trust('Only memories of exactly this level.')),
   order: Type.Optional(Type.Enum(['newest', 'oldest'], {

@@ -40,10 +40,14 @@ export const MemoryId = Type.String({
 })
 /** Maximum number of tags of a memory or a filter. */
 export const MAX_TAGS = 100
+/** Maximum number of values of which a filter admits any. */
+export const MAX_FILTER_VALUES = 100
 export const Tag = Type.String({ minLength: 1, maxLength: 128 })
 const tagList = (description: string) => (
   Type.Array(Tag, { minItems: 1, maxItems: MAX_TAGS, description })
 )
+/** The id of a document in a filter. */
+export const DocumentId = Type.String({ minLength: 1, maxLength: 512 })
 export const Tags = tagList('Tags of the memory, by which it can be filtered and deleted.')
 export const TagFilter = tagList('An untagged memory never matches a tag filter.')
 export const TagsMatch = Type.Enum(['any', 'all'], {
@@ -58,7 +62,7 @@ export const Speaker = speaker('Who said it: `user`, `assistant` or a name, in v
   '`metadata.speaker`, else the role of a chat message in `metadata.role`. It is kept as `metadata.speaker`.')
 export const SpeakerFilter = Type.Array(speaker('A name, `user` or `assistant`.'), {
   minItems: 1,
-  maxItems: 100,
+  maxItems: MAX_FILTER_VALUES,
   description: 'Only memories that one of these said, compared without regard to case.',
   examples: [['user']],
 })

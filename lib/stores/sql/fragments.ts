@@ -171,9 +171,9 @@ const MAX_COMPARED_TAGS = 10
 
 /**
  * A memory has any, or all, of the tags; one without tags never passes, not even `all` of an empty list.
- * @param count of the tags. Default: any number
+ * @param count of the tags
  */
-export function tagCondition (placeholder: string, match: 'any' | 'all', count = Infinity): string {
+function tagCondition (placeholder: string, match: 'any' | 'all', count: number): string {
   if (match === 'all') return `m.tags @> ${placeholder}::text[] and m.tags <> '{}'`
   if (count <= MAX_COMPARED_TAGS) return `m.tags && ${placeholder}::text[]`
   // PostgreSQL compares each element of one array with each of the other. It makes the table of a subquery once, in

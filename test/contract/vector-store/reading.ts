@@ -2,7 +2,7 @@ import type { Test } from 'tap'
 import type { BankKey } from '../../../lib/identity/context.js'
 import { MAX_COUNTED_VALUES } from '../../../lib/stores/most-frequent.js'
 import type { BankSummary, Memory, Metadata, NewMemory } from '../../../lib/stores/vector-store.js'
-import { newId, newMemories, newMemory, NOW } from '../../helpers/memories.js'
+import { newId, newMemories, newMemory, NOW, withTags } from '../../helpers/memories.js'
 import { bank, collect, comparable, listAll, REMOVE, scanAll, texts, type OpenStore } from './setup.js'
 
 const UNKNOWN = newId()
@@ -144,8 +144,8 @@ export function readingContract (t: Test, open: OpenStore): void {
     const store = await open(t)
     const stated: Metadata[] = [
       ...Array.from({ length: 120 }, (_, index) => ({ speaker: `Speaker ${String(index).padStart(3, '0')}` })),
-      { speaker: '\u2003Zoë\n' }, { speaker: 'Zoë' }, { speaker: 'zoë' },
-      { role: 'User' }, { role: 'User', speaker: 1 },
+      { speaker: '\u2003Zoë\n' }, { speaker: 'Zoë' }, { speaker: 'zoë' }, { role: 'User' },
+      { role: 'User', speaker: 1 },
       ...[{ speaker: ' ' }, { speaker: 'a\nb' }, { speaker: 'é'.repeat(129) }, { speaker: ' ', role: 'tool' },
         { role: 'Ann' }, {}].flatMap((metadata) => [metadata, metadata, metadata]),
     ]
@@ -202,7 +202,7 @@ export function readingContract (t: Test, open: OpenStore): void {
     const before = (await scanAll(store, home)).map(comparable)
     const { count, memories: snapshot } = await store.scan(home, NOW)
     await store.insert(home, await newMemories(['newer'], { retainedAt: NOW + 99 }), { now: NOW })
-    await store.remove(home, { kind: 'tags', tags: ['n3', 'n9'], match: 'any' }, REMOVE)
+    await store.remove(home, withTags(['n3', 'n9']), REMOVE)
     const reader = snapshot[Symbol.asyncIterator]()
     const first = await reader.next()
     await store.insert(home, await newMemories(['older'], { retainedAt: NOW - 1 }), { now: NOW })

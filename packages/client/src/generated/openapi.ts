@@ -141,8 +141,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Delete memories by id or tag, or the whole bank
-         * @description Requires exactly one of memory_ids, tags and scope. `scope: "all"` requires the permission `admin`.
+         * Delete memories by id or by filters, or the whole bank
+         * @description Requires memory_ids, or one or more filters, or `scope: "all"`. A memory is deleted when it passes all filters that are given; one without `occurred_at` passes no bound on it. `scope: "all"` requires the permission `admin`.
          */
         post: operations["forget"];
         delete?: never;
@@ -1262,6 +1262,8 @@ export interface components {
             /** @description An untagged memory never matches a tag filter. */
             tags?: string[];
             tags_match?: components["schemas"]["TagsMatch"];
+            /** @description Only memories of one of these documents or conversations. */
+            document_ids?: string[];
             metadata?: components["schemas"]["Metadata"];
             /**
              * @description Only memories that one of these said, compared without regard to case.
@@ -1311,7 +1313,7 @@ export interface components {
         ExplainedFilter: {
             passed: boolean;
             /** @description Every filter that the memory does not satisfy. */
-            failed: ("tags" | "metadata" | "speakers" | "occurred_after" | "occurred_before" | "as_of" | "min_trust")[];
+            failed: ("tags" | "document_ids" | "metadata" | "speakers" | "occurred_after" | "occurred_before" | "as_of" | "min_trust")[];
         };
         /** @description The strategies combined; absent when only a part of the query found the memory. */
         ExplainedFusion: {
@@ -1438,7 +1440,7 @@ export interface components {
             /** @description The first 10 memories. Present with dry_run, for a caller that may also read the bank. A repeat with the same idempotency key shows only those that still exist. */
             sample?: components["schemas"]["Memory"][];
         };
-        /** @description The memories to delete: exactly one of memory_ids, tags and scope. */
+        /** @description The memories to delete: those of memory_ids, or all (scope), or those that pass every given filter. */
         ForgetRequest: {
             /**
              * @description Id of a bank.
@@ -1449,9 +1451,56 @@ export interface components {
             /** @description Not allowed with memory_ids. */
             tags?: string & number;
             /** @description Not allowed with memory_ids. */
+            document_ids?: string & number;
+            /** @description Not allowed with memory_ids. */
+            metadata?: string & number;
+            /** @description Not allowed with memory_ids. */
+            speakers?: string & number;
+            /** @description Not allowed with memory_ids. */
+            occurred_after?: string & number;
+            /** @description Not allowed with memory_ids. */
+            occurred_before?: string & number;
+            /** @description Not allowed with memory_ids. */
+            retained_after?: string & number;
+            /** @description Not allowed with memory_ids. */
+            retained_before?: string & number;
+            /** @description Not allowed with memory_ids. */
             tags_match?: string & number;
             /** @description Not allowed with memory_ids. */
             scope?: string & number;
+            /** @description Counts the memories and deletes none. Default false. */
+            dry_run?: boolean;
+        } | {
+            /**
+             * @description Id of a bank.
+             * @example user-alice
+             */
+            bank_id: string;
+            /** @description Not allowed with scope. */
+            memory_ids?: string & number;
+            /** @description Not allowed with scope. */
+            tags?: string & number;
+            /** @description Not allowed with scope. */
+            document_ids?: string & number;
+            /** @description Not allowed with scope. */
+            metadata?: string & number;
+            /** @description Not allowed with scope. */
+            speakers?: string & number;
+            /** @description Not allowed with scope. */
+            occurred_after?: string & number;
+            /** @description Not allowed with scope. */
+            occurred_before?: string & number;
+            /** @description Not allowed with scope. */
+            retained_after?: string & number;
+            /** @description Not allowed with scope. */
+            retained_before?: string & number;
+            /** @description Not allowed with scope. */
+            tags_match?: string & number;
+            /**
+             * @description The whole bank; requires the permission `admin`.
+             * @enum {string}
+             */
+            scope: "all";
             /** @description Counts the memories and deletes none. Default false. */
             dry_run?: boolean;
         } | {
@@ -1464,6 +1513,36 @@ export interface components {
             memory_ids?: string & number;
             /** @description An untagged memory never matches a tag filter. */
             tags: string[];
+            /** @description Only memories of one of these documents or conversations. */
+            document_ids?: string[];
+            metadata?: components["schemas"]["Metadata"];
+            /**
+             * @description Only memories that one of these said, compared without regard to case.
+             * @example [
+             *       "user"
+             *     ]
+             */
+            speakers?: string[];
+            /**
+             * Format: date-time
+             * @description Only memories that occurred at or after this instant. RFC 3339 with an offset.
+             */
+            occurred_after?: string;
+            /**
+             * Format: date-time
+             * @description Only memories that occurred before this instant. RFC 3339 with an offset.
+             */
+            occurred_before?: string;
+            /**
+             * Format: date-time
+             * @description Only memories retained at or after this instant. RFC 3339 with an offset.
+             */
+            retained_after?: string;
+            /**
+             * Format: date-time
+             * @description Only memories retained before this instant. RFC 3339 with an offset.
+             */
+            retained_before?: string;
             tags_match?: components["schemas"]["TagsMatch"];
             /** @description Not allowed with tags. */
             scope?: string & number;
@@ -1475,17 +1554,320 @@ export interface components {
              * @example user-alice
              */
             bank_id: string;
-            /** @description Not allowed with scope. */
+            /** @description Not allowed with document_ids. */
             memory_ids?: string & number;
-            /** @description Not allowed with scope. */
-            tags?: string & number;
-            /** @description Not allowed with scope. */
-            tags_match?: string & number;
+            /** @description An untagged memory never matches a tag filter. */
+            tags?: string[];
+            /** @description Only memories of one of these documents or conversations. */
+            document_ids: string[];
+            metadata?: components["schemas"]["Metadata"];
             /**
-             * @description The whole bank; requires the permission `admin`.
-             * @enum {string}
+             * @description Only memories that one of these said, compared without regard to case.
+             * @example [
+             *       "user"
+             *     ]
              */
-            scope: "all";
+            speakers?: string[];
+            /**
+             * Format: date-time
+             * @description Only memories that occurred at or after this instant. RFC 3339 with an offset.
+             */
+            occurred_after?: string;
+            /**
+             * Format: date-time
+             * @description Only memories that occurred before this instant. RFC 3339 with an offset.
+             */
+            occurred_before?: string;
+            /**
+             * Format: date-time
+             * @description Only memories retained at or after this instant. RFC 3339 with an offset.
+             */
+            retained_after?: string;
+            /**
+             * Format: date-time
+             * @description Only memories retained before this instant. RFC 3339 with an offset.
+             */
+            retained_before?: string;
+            /** @description Not allowed with document_ids. */
+            tags_match?: string & number;
+            /** @description Not allowed with document_ids. */
+            scope?: string & number;
+            /** @description Counts the memories and deletes none. Default false. */
+            dry_run?: boolean;
+        } | {
+            /**
+             * @description Id of a bank.
+             * @example user-alice
+             */
+            bank_id: string;
+            /** @description Not allowed with metadata. */
+            memory_ids?: string & number;
+            /** @description An untagged memory never matches a tag filter. */
+            tags?: string[];
+            /** @description Only memories of one of these documents or conversations. */
+            document_ids?: string[];
+            metadata: components["schemas"]["Metadata"];
+            /**
+             * @description Only memories that one of these said, compared without regard to case.
+             * @example [
+             *       "user"
+             *     ]
+             */
+            speakers?: string[];
+            /**
+             * Format: date-time
+             * @description Only memories that occurred at or after this instant. RFC 3339 with an offset.
+             */
+            occurred_after?: string;
+            /**
+             * Format: date-time
+             * @description Only memories that occurred before this instant. RFC 3339 with an offset.
+             */
+            occurred_before?: string;
+            /**
+             * Format: date-time
+             * @description Only memories retained at or after this instant. RFC 3339 with an offset.
+             */
+            retained_after?: string;
+            /**
+             * Format: date-time
+             * @description Only memories retained before this instant. RFC 3339 with an offset.
+             */
+            retained_before?: string;
+            /** @description Not allowed with metadata. */
+            tags_match?: string & number;
+            /** @description Not allowed with metadata. */
+            scope?: string & number;
+            /** @description Counts the memories and deletes none. Default false. */
+            dry_run?: boolean;
+        } | {
+            /**
+             * @description Id of a bank.
+             * @example user-alice
+             */
+            bank_id: string;
+            /** @description Not allowed with speakers. */
+            memory_ids?: string & number;
+            /** @description An untagged memory never matches a tag filter. */
+            tags?: string[];
+            /** @description Only memories of one of these documents or conversations. */
+            document_ids?: string[];
+            metadata?: components["schemas"]["Metadata"];
+            /**
+             * @description Only memories that one of these said, compared without regard to case.
+             * @example [
+             *       "user"
+             *     ]
+             */
+            speakers: string[];
+            /**
+             * Format: date-time
+             * @description Only memories that occurred at or after this instant. RFC 3339 with an offset.
+             */
+            occurred_after?: string;
+            /**
+             * Format: date-time
+             * @description Only memories that occurred before this instant. RFC 3339 with an offset.
+             */
+            occurred_before?: string;
+            /**
+             * Format: date-time
+             * @description Only memories retained at or after this instant. RFC 3339 with an offset.
+             */
+            retained_after?: string;
+            /**
+             * Format: date-time
+             * @description Only memories retained before this instant. RFC 3339 with an offset.
+             */
+            retained_before?: string;
+            /** @description Not allowed with speakers. */
+            tags_match?: string & number;
+            /** @description Not allowed with speakers. */
+            scope?: string & number;
+            /** @description Counts the memories and deletes none. Default false. */
+            dry_run?: boolean;
+        } | {
+            /**
+             * @description Id of a bank.
+             * @example user-alice
+             */
+            bank_id: string;
+            /** @description Not allowed with occurred_after. */
+            memory_ids?: string & number;
+            /** @description An untagged memory never matches a tag filter. */
+            tags?: string[];
+            /** @description Only memories of one of these documents or conversations. */
+            document_ids?: string[];
+            metadata?: components["schemas"]["Metadata"];
+            /**
+             * @description Only memories that one of these said, compared without regard to case.
+             * @example [
+             *       "user"
+             *     ]
+             */
+            speakers?: string[];
+            /**
+             * Format: date-time
+             * @description Only memories that occurred at or after this instant. RFC 3339 with an offset.
+             */
+            occurred_after: string;
+            /**
+             * Format: date-time
+             * @description Only memories that occurred before this instant. RFC 3339 with an offset.
+             */
+            occurred_before?: string;
+            /**
+             * Format: date-time
+             * @description Only memories retained at or after this instant. RFC 3339 with an offset.
+             */
+            retained_after?: string;
+            /**
+             * Format: date-time
+             * @description Only memories retained before this instant. RFC 3339 with an offset.
+             */
+            retained_before?: string;
+            /** @description Not allowed with occurred_after. */
+            tags_match?: string & number;
+            /** @description Not allowed with occurred_after. */
+            scope?: string & number;
+            /** @description Counts the memories and deletes none. Default false. */
+            dry_run?: boolean;
+        } | {
+            /**
+             * @description Id of a bank.
+             * @example user-alice
+             */
+            bank_id: string;
+            /** @description Not allowed with occurred_before. */
+            memory_ids?: string & number;
+            /** @description An untagged memory never matches a tag filter. */
+            tags?: string[];
+            /** @description Only memories of one of these documents or conversations. */
+            document_ids?: string[];
+            metadata?: components["schemas"]["Metadata"];
+            /**
+             * @description Only memories that one of these said, compared without regard to case.
+             * @example [
+             *       "user"
+             *     ]
+             */
+            speakers?: string[];
+            /**
+             * Format: date-time
+             * @description Only memories that occurred at or after this instant. RFC 3339 with an offset.
+             */
+            occurred_after?: string;
+            /**
+             * Format: date-time
+             * @description Only memories that occurred before this instant. RFC 3339 with an offset.
+             */
+            occurred_before: string;
+            /**
+             * Format: date-time
+             * @description Only memories retained at or after this instant. RFC 3339 with an offset.
+             */
+            retained_after?: string;
+            /**
+             * Format: date-time
+             * @description Only memories retained before this instant. RFC 3339 with an offset.
+             */
+            retained_before?: string;
+            /** @description Not allowed with occurred_before. */
+            tags_match?: string & number;
+            /** @description Not allowed with occurred_before. */
+            scope?: string & number;
+            /** @description Counts the memories and deletes none. Default false. */
+            dry_run?: boolean;
+        } | {
+            /**
+             * @description Id of a bank.
+             * @example user-alice
+             */
+            bank_id: string;
+            /** @description Not allowed with retained_after. */
+            memory_ids?: string & number;
+            /** @description An untagged memory never matches a tag filter. */
+            tags?: string[];
+            /** @description Only memories of one of these documents or conversations. */
+            document_ids?: string[];
+            metadata?: components["schemas"]["Metadata"];
+            /**
+             * @description Only memories that one of these said, compared without regard to case.
+             * @example [
+             *       "user"
+             *     ]
+             */
+            speakers?: string[];
+            /**
+             * Format: date-time
+             * @description Only memories that occurred at or after this instant. RFC 3339 with an offset.
+             */
+            occurred_after?: string;
+            /**
+             * Format: date-time
+             * @description Only memories that occurred before this instant. RFC 3339 with an offset.
+             */
+            occurred_before?: string;
+            /**
+             * Format: date-time
+             * @description Only memories retained at or after this instant. RFC 3339 with an offset.
+             */
+            retained_after: string;
+            /**
+             * Format: date-time
+             * @description Only memories retained before this instant. RFC 3339 with an offset.
+             */
+            retained_before?: string;
+            /** @description Not allowed with retained_after. */
+            tags_match?: string & number;
+            /** @description Not allowed with retained_after. */
+            scope?: string & number;
+            /** @description Counts the memories and deletes none. Default false. */
+            dry_run?: boolean;
+        } | {
+            /**
+             * @description Id of a bank.
+             * @example user-alice
+             */
+            bank_id: string;
+            /** @description Not allowed with retained_before. */
+            memory_ids?: string & number;
+            /** @description An untagged memory never matches a tag filter. */
+            tags?: string[];
+            /** @description Only memories of one of these documents or conversations. */
+            document_ids?: string[];
+            metadata?: components["schemas"]["Metadata"];
+            /**
+             * @description Only memories that one of these said, compared without regard to case.
+             * @example [
+             *       "user"
+             *     ]
+             */
+            speakers?: string[];
+            /**
+             * Format: date-time
+             * @description Only memories that occurred at or after this instant. RFC 3339 with an offset.
+             */
+            occurred_after?: string;
+            /**
+             * Format: date-time
+             * @description Only memories that occurred before this instant. RFC 3339 with an offset.
+             */
+            occurred_before?: string;
+            /**
+             * Format: date-time
+             * @description Only memories retained at or after this instant. RFC 3339 with an offset.
+             */
+            retained_after?: string;
+            /**
+             * Format: date-time
+             * @description Only memories retained before this instant. RFC 3339 with an offset.
+             */
+            retained_before: string;
+            /** @description Not allowed with retained_before. */
+            tags_match?: string & number;
+            /** @description Not allowed with retained_before. */
+            scope?: string & number;
             /** @description Counts the memories and deletes none. Default false. */
             dry_run?: boolean;
         };
@@ -1840,6 +2222,8 @@ export interface components {
             /** @description An untagged memory never matches a tag filter. */
             tags?: string[];
             tags_match?: components["schemas"]["TagsMatch"];
+            /** @description Only memories of one of these documents or conversations. */
+            document_ids?: string[];
             metadata?: components["schemas"]["Metadata"];
             /**
              * @description Only memories that one of these said, compared without regard to case.
@@ -1894,6 +2278,8 @@ export interface components {
             /** @description An untagged memory never matches a tag filter. */
             tags?: string[];
             tags_match?: components["schemas"]["TagsMatch"];
+            /** @description Only memories of one of these documents or conversations. */
+            document_ids?: string[];
             metadata?: components["schemas"]["Metadata"];
             /**
              * @description Only memories that one of these said, compared without regard to case.
@@ -2028,6 +2414,8 @@ export interface components {
             /** @description An untagged memory never matches a tag filter. */
             tags?: string[];
             tags_match?: components["schemas"]["TagsMatch"];
+            /** @description Only memories of one of these documents or conversations. */
+            document_ids?: string[];
             metadata?: components["schemas"]["Metadata"];
             /**
              * @description Only memories that one of these said, compared without regard to case.
@@ -2081,6 +2469,8 @@ export interface components {
             /** @description An untagged memory never matches a tag filter. */
             tags?: string[];
             tags_match?: components["schemas"]["TagsMatch"];
+            /** @description Only memories of one of these documents or conversations. */
+            document_ids?: string[];
             metadata?: components["schemas"]["Metadata"];
             /**
              * @description Only memories that one of these said, compared without regard to case.
@@ -2670,7 +3060,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description The memories to delete: exactly one of memory_ids, tags and scope. */
+        /** @description The memories to delete: those of memory_ids, or all (scope), or those that pass every given filter. */
         requestBody: {
             content: {
                 /**

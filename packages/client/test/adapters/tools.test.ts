@@ -107,6 +107,36 @@ t.test('no call of the model widens the filters of the program', async (t) => {
   t.notMatch((await reflect.run({ query: 'Which key of home is there?' })).text, /key of home\b.*\[/)
 })
 
+t.test('a model forgets by document and time, within the filters of the program', async (t) => {
+  const { client } = await gateway(t)
+  const memory = client(alice)
+  const bank = 'user-alice'
+  const told = [['One.', 'work', 2024], ['Two.', 'work', 2025], ['Three.', 'home', 2025]] as const
+  for (const [content, tag, year] of told) {
+    await memory.retain({
+      bank_id: bank,
+      content,
+      tags: [tag],
+      document_id: 'diary',
+      speaker: 'Alice',
+      occurred_at: `${year}-05-01T00:00:00Z`,
+    })
+  }
+  const { forget } = memoryTools(memory, {
+    bank, tools: ['forget'], filter: { tags: ['work'], tags_match: 'all', min_trust: 'trusted' },
+  })
+  for (const input of [{}, { memory_ids: ['x'], document_ids: ['diary'] }, { document_ids: null }]) {
+    const refused = await forget.run(input)
+    t.match(refused, { ok: false, error: { code: 'invalid_request' } })
+    t.match(refused.text, /memory_ids: is required, or one or more of document_ids, speakers, occurred_after, occ/)
+  }
+  t.equal((await forget.run({ memory_ids: null, occurred_after: '2025-01-01T00:00:00Z' })).text, 'Deleted: 1.')
+  t.equal((await forget.run({ document_ids: ['letters'] })).text, 'Deleted: 0.')
+  t.equal((await forget.run({ speakers: ['Bob'] })).text, 'Deleted: 0.')
+  t.equal((await forget.run({ document_ids: ['diary'], speakers: ['alice'] })).text, 'Deleted: 1.')
+  t.same((await memory.recall({ bank_id: bank, query: 'one two three' })).hits.map(({ text }) => text), ['Three.'])
+})
+
 t.test('the text of a recall stays within its budget, and shows a part of a memory that exceeds it', async (t) => {
   const { client } = await gateway(t)
   const memory = client(alice)
