@@ -1,6 +1,7 @@
 import type { BankStatistics } from 'memory-gateway-client'
+import { FirstCall } from '../../components/first-call.js'
 import { SafeText } from '../../components/safe-text.js'
-import { EmptyState, Loadable } from '../../components/states.js'
+import { Loadable } from '../../components/states.js'
 import { Time } from '../../components/time.js'
 import { hrefOf } from '../../state/router.js'
 import { client } from '../../state/session.js'
@@ -20,18 +21,14 @@ export function BankDetails ({ bank }: { bank: string }) {
         <span class='banks-links'>
           <a href={hrefOf('memories', { bank })}>Memories</a>
           <a href={hrefOf('recall', { bank })}>Recall lab</a>
-          <a href={hrefOf('reflect', { bank })}>Reflect</a>
+          <a href={hrefOf('reflect', { bank })}>Ask</a>
           <a href={hrefOf('access', { bank })}>Access</a>
         </span>
         <button type='button' class='small' onClick={statistics.reload}>Reload</button>
       </div>
       <Loadable loaded={statistics}>
         {(found) => found.memory_count === 0
-          ? (
-            <EmptyState title='The bank is empty or does not exist.'>
-              <p>A bank is created with its first memory.</p>
-            </EmptyState>
-            )
+          ? <FirstCall title='The bank is empty, or does not exist yet.' bank={bank} />
           : <Statistics bank={bank} statistics={found} />}
       </Loadable>
     </>
