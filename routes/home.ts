@@ -118,8 +118,8 @@ function pageOf (version: string, links: FastifyInstance['links'], icon: string)
 <p class="version">Version ${version}</p>
 </div>
 </header>
-<p>A memory for AI agents. It keeps what was said word for word, finds it again when it matters, and tells it with its
-source. It runs here, and answers over HTTP.</p>
+<p>A memory for AI agents, over HTTP. It keeps what was said word for word, finds it again, and tells it with its
+source.</p>
 <ul>
 ${items.join('\n')}
 </ul>

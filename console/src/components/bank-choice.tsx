@@ -21,8 +21,9 @@ export function BankButton () {
     <button type='button' class='bank-button' aria-haspopup='dialog' onClick={() => { isChoosingBank.value = true }}>
       <span class='bank-button-label'>Bank</span>{' '}
       <span class='bank-button-name'>
-        {bank === '' ? 'none: choose one' : <SafeText text={bank} isExpandable={false} truncateAt={80} />}
+        {bank === '' ? 'Choose a bank' : <SafeText text={bank} isExpandable={false} truncateAt={80} />}
       </span>
+      <span class='bank-button-mark' aria-hidden='true'>▾</span>
       {bank === '' && <OnlyBank />}
     </button>
   )
@@ -38,6 +39,8 @@ function OnlyBank () {
 
 export function BankDialog () {
   const close = () => { isChoosingBank.value = false }
+  // The next user has not asked for it.
+  useEffect(() => close, [])
   return (
     <Dialog title='Choose a bank' isOpen={isChoosingBank.value} onClose={close}>
       <div onClick={({ target, ctrlKey, metaKey, shiftKey }) => {

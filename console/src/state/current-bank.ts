@@ -1,5 +1,6 @@
 import { computed, effect, signal } from '@preact/signals'
 import { HOME_PAGE, PAGES } from '../pages.js'
+import { isBankId } from '../text/bank-id.js'
 import { changeParams, hrefOf, route } from './router.js'
 
 /** The bank that was chosen last, for the pages whose URL names none. */
@@ -27,8 +28,8 @@ export function keepBank (): void {
     const { page, params } = route.value
     if (!showsBank(page) && page !== 'banks') return
     const bank = params.get('bank') ?? ''
-    if (bank !== '') lastBank.value = bank
-    else if (page !== 'banks' && lastBank.value !== '') changeParams({ bank: lastBank.value })
+    if (isBankId(bank)) lastBank.value = bank
+    else if (bank === '' && page !== 'banks' && lastBank.value !== '') changeParams({ bank: lastBank.value })
   })
 }
 

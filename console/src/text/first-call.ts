@@ -1,8 +1,8 @@
-import type { ServerConfig } from '../state/server-config.js'
+import type { AdminStatus } from 'memory-gateway-client'
 import { isBankId } from './bank-id.js'
 
 interface Caller {
-  mode: ServerConfig['auth_mode']
+  mode: AdminStatus['auth']['mode']
   principal: string | null
 }
 

@@ -43,7 +43,7 @@ function Statistics ({ bank, statistics }: { bank: string, statistics: BankStati
           <h3 id='counts'>Counts</h3>
           <dl class='facts'>
             <dt>Memories</dt><dd>{formatNumber(statistics.memory_count)}</dd>
-            <dt>Chunks</dt><dd>{formatNumber(statistics.chunk_count)}</dd>
+            <dt>Passages</dt><dd>{formatNumber(statistics.chunk_count)}</dd>
             <dt>Tokens</dt><dd>{formatNumber(statistics.token_count)}</dd>
             <dt>First retained</dt><dd><Time at={statistics.first_retained_at} /></dd>
             <dt>Last retained</dt><dd><Time at={statistics.last_retained_at} /></dd>
@@ -66,7 +66,7 @@ function Vectors ({ statistics }: { statistics: BankStatistics }) {
     return (
       <section class='card' aria-labelledby='vectors'>
         <h3 id='vectors'>Vectors</h3>
-        <p>Recall uses words only: the embedding provider of this server makes no vectors for searching.</p>
+        <p>Memories are found by their words only: this server has no model that compares meanings.</p>
       </section>
     )
   }

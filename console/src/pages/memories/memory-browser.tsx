@@ -47,6 +47,10 @@ export function MemoryBrowser ({ bank }: { bank: string }) {
     setChangeCount((count) => count + 1)
     rows.reload()
   }
+  const retry = () => {
+    setChangeCount((count) => count + 1)
+    rows.retry()
+  }
   const close = () => { setOpenDialog(undefined) }
   const choose = (id: string) => {
     setFocusRequests((count) => count + 1)
@@ -120,7 +124,8 @@ export function MemoryBrowser ({ bank }: { bank: string }) {
               ? <FirstCall title='This bank is empty, or does not exist yet.' bank={bank} />
               : (
                 <MemoryList
-                  label='Memories' rows={rows} selected={memory} onChoose={choose} isFiltered={isFiltered}
+                  label='Memories' rows={{ ...rows, retry }} selected={memory} onChoose={choose}
+                  isFiltered={isFiltered}
                 />
                 )}
         </section>
@@ -177,7 +182,7 @@ function SearchForm ({ query, onSearch }: { query: string, onSearch: (query: str
         onSearch(text.trim())
       }}
     >
-      <label for='memories-query'>Full text</label>
+      <label for='memories-query'>Words</label>
       <input
         id='memories-query' type='search' value={text} autocomplete='off'
         onInput={({ currentTarget }) => {

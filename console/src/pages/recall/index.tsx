@@ -132,8 +132,8 @@ export default function RecallPage () {
       </form>
       {answered.length === 0 && outcome.error === undefined && !outcome.isLoading && (
         <EmptyState title='Enter a query.'>
-          <p>Each hit shows what every strategy and scorer added to its score.</p>
-          <p>“Explain a memory” below shows why any other memory is not among the hits.</p>
+          <p>Each memory that is found shows how it was found, and what its score consists of.</p>
+          <p>The form below shows why another memory was not found.</p>
         </EmptyState>
       )}
       {outcome.isLoading && <Loading label='Recalling' />}
@@ -149,7 +149,7 @@ export default function RecallPage () {
         ))}
       </div>
       {banks.length > 1
-        ? <p class='hint'>“Explain a memory” works with one bank at a time.</p>
+        ? <p class='hint'>Why a memory was not found is shown for one bank at a time.</p>
         : <ExplainForm bank={onlyBank ?? ''} query={query} settings={usedSettings} requested={requested} />}
     </>
   )

@@ -58,10 +58,10 @@ export function ReflectForm ({ values, onChange, onAsk, onCancel, isBusy, missin
           )}
         </Field>
       </div>
-      <CollapsibleFields summary='Evidence and answer'><OptionFields
+      <CollapsibleFields summary='Which memories, and how to answer'><OptionFields
         values={values}
         onChange={onChange}
-                                                       />
+                                                                     />
       </CollapsibleFields>
       <div class='check'>
         <input
