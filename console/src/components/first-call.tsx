@@ -1,9 +1,11 @@
+import { hrefOf } from '../state/router.js'
 import { serverConfig } from '../state/server-config.js'
 import { client } from '../state/session.js'
 import { useLoad } from '../state/use-load.js'
 import { firstCall, ownBankOf } from '../text/first-call.js'
 import { GATEWAY_URL } from '../urls.js'
 import { CopyButton } from './copy-button.js'
+import { SafeText } from './safe-text.js'
 import { Loadable } from './states.js'
 
 /** Where a person gets the secret that the command has as a variable. */
@@ -30,12 +32,20 @@ export function FirstCall ({ title, bank }: { title: string, bank?: string }) {
       </p>
       <Loadable loaded={identity}>
         {({ principal }) => {
-          const command = firstCall(GATEWAY_URL, bank ?? ownBankOf(principal), { mode, principal })
+          const target = bank ?? ownBankOf(principal)
+          const command = firstCall(GATEWAY_URL, target, { mode, principal })
           return (
             <>
               <pre tabIndex={0} role='region' aria-label='A first call'>{command}</pre>
               {SECRETS[mode] !== undefined && <p class='hint'>{SECRETS[mode]}</p>}
-              <div class='actions'><CopyButton text={command} label='Copy the call' subject='The call' /></div>
+              <div class='actions'>
+                <CopyButton text={command} label='Copy the call' subject='The call' />
+                {bank === undefined && (
+                  <a href={hrefOf('memories', { bank: target })}>
+                    Then open <SafeText text={target} isExpandable={false} truncateAt={60} />
+                  </a>
+                )}
+              </div>
             </>
           )
         }}

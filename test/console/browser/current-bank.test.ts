@@ -107,8 +107,7 @@ consoleTest('an empty server and an empty bank show a first call, which works', 
   t.match(copied, `curl '${new URL('/v1/retain', url()).href}'`)
   const [, principal, body] = /X-Service-Principal: (\S+)'[^]*-d '([^']+)'/.exec(copied) ?? []
   await client({ principal: principal ?? '' }).retain(JSON.parse(body ?? ''))
-  await open(page, 'Overview')
-  await open(page, 'Memories')
+  await page.getByRole('link', { name: 'Then open user-alice' }).click()
   await page.getByRole('listbox', { name: 'Memories' }).getByText('Alice drinks green tea').waitFor()
 
   await chooseBank(page, 'team')
