@@ -15,7 +15,7 @@ const SIZE = { width: 1280, height: 860 }
 const QUALITY = 72
 
 interface Screenshot {
-  /** The name of the file, and the heading of the page in docs/console.md. */
+  /** The name of the file. */
   name: string
   /** The path below /console/. */
   path: string
@@ -23,14 +23,18 @@ interface Screenshot {
   act?: (page: Page) => Promise<void>
 }
 
-/** In the order of the navigation. */
+/** In the order of docs/console.md. */
 const SCREENSHOTS: readonly Screenshot[] = [
-  { name: 'overview', path: '' },
-  { name: 'banks', path: `banks?bank=${BANK}` },
   { name: 'memories', path: `memories?bank=${BANK}` },
-  { name: 'recall', path: `recall?bank=${BANK}`, act: tryRecall },
   { name: 'reflect', path: `reflect?bank=${BANK}`, act: askReflect },
-  { name: 'access', path: 'access?principal=user:alice&principal=agent:planner&view=anyone', act: tryAccess },
+  { name: 'recall', path: `recall?bank=${BANK}`, act: tryRecall },
+  {
+    name: 'access',
+    path: `access?bank=${BANK}&principal=user:alice&principal=agent:planner&view=anyone`,
+    act: tryAccess,
+  },
+  { name: 'overview', path: 'overview' },
+  { name: 'banks', path: `banks?bank=${BANK}` },
   { name: 'sources', path: 'sources' },
   { name: 'admin', path: 'admin' },
 ]
