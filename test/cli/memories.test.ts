@@ -43,10 +43,10 @@ t.test('a retained memory is listed, found, used for an answer and forgotten', a
 
   const answer = await cli(['reflect', 'user-ada', 'What does Ada drink?'])
   t.equal(answer.code, 0, answer.stderr)
-  t.match(answer.stdout, /^Ada drinks tea in the morning\. \[1\]\n\n\[1\] 0\.\d\d {2}Ada drinks tea/)
+  t.match(answer.stdout, /^"Ada drinks tea in the morning\." \[1\]\n\n\[1\] 0\.\d\d {2}Ada drinks tea/)
   const whole = JSON.parse((await cli(['reflect', 'user-ada', 'What does Ada drink?', '--json'])).stdout)
   t.match(whole, {
-    answer: 'Ada drinks tea in the morning. [1]',
+    answer: '"Ada drinks tea in the morning." [1]',
     abstained: false,
     sources: [{ memory_id: id }],
     usage: { tokens: Number },
