@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
-import { HOME_PAGE, PAGE_GROUPS, PAGES, type PageGroup } from '../pages.js'
+import { HOME_PAGE, PAGE_GROUPS, type PageGroup } from '../page-groups.js'
+import { PAGES } from '../pages.js'
 import { announcement } from '../state/announcer.js'
 import { isUnreachable, probe } from '../state/connection.js'
 import { currentBank } from '../state/current-bank.js'
@@ -42,7 +43,7 @@ export function Layout ({ children }: { children: ComponentChildren }) {
 function Menu () {
   return (
     <nav class='menu' aria-label='Pages'>
-      {PAGE_GROUPS.map((group) => (
+      {(['Memory', 'Server'] as const).map((group) => (
         <div key={group} class='menu-group'>
           <p class='menu-title' id={`menu-${group}`}>{group}</p>
           {group === 'Memory' && <BankButton />}
@@ -58,7 +59,7 @@ function MenuLinks ({ group }: { group: PageGroup }) {
   const params = group === 'Memory' ? { bank: currentBank.value } : {}
   return (
     <ul aria-labelledby={`menu-${group}`}>
-      {PAGES.filter((page) => page.group === group).map(({ id, title }) => (
+      {PAGES.filter((page) => PAGE_GROUPS[group].some((id) => id === page.id)).map(({ id, title }) => (
         <li key={id}>
           <a href={hrefOf(id, params)} {...(id === current && { 'aria-current': 'page' as const })}>{title}</a>
         </li>

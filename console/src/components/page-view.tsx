@@ -1,6 +1,7 @@
 import type { ComponentType } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import { HOME_PAGE, PAGES, type PageEntry } from '../pages.js'
+import { HOME_PAGE } from '../page-groups.js'
+import { PAGES, type PageEntry } from '../pages.js'
 import { checkConnection, reconnections } from '../state/connection.js'
 import { loadPage } from '../state/load-page.js'
 import { hrefOf } from '../state/router.js'

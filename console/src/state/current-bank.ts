@@ -1,5 +1,5 @@
 import { computed, effect, signal } from '@preact/signals'
-import { HOME_PAGE, PAGES } from '../pages.js'
+import { HOME_PAGE, PAGE_GROUPS } from '../page-groups.js'
 import { isBankId } from '../text/bank-id.js'
 import { changeParams, hrefOf, route } from './router.js'
 
@@ -18,8 +18,7 @@ export const currentBank = computed(() => {
 
 /** Whether a page is one of those that show the current bank. */
 function showsBank (page: string): boolean {
-  const id = page === '' ? HOME_PAGE : page
-  return PAGES.find((entry) => entry.id === id)?.group === 'Memory'
+  return page === '' || PAGE_GROUPS.Memory.some((id) => id === page)
 }
 
 /** Keeps the current bank from page to page, and in the URL of each page that shows it. */
