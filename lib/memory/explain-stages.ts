@@ -14,6 +14,7 @@ export const DEEP_SEARCH_LIMIT = 1000
 const FILTER_NAMES = {
   tags: 'tags',
   metadata: 'metadata',
+  speakers: 'speakers',
   occurredAfter: 'occurred_after',
   occurredBefore: 'occurred_before',
   asOf: 'as_of',

@@ -22,6 +22,7 @@ export const MemoriesQuery = strict({
       'of its members.',
     examples: ['{"topic":"tea"}'],
   })),
+  speakers: filters.speakers,
   occurred_after: filters.occurred_after,
   occurred_before: filters.occurred_before,
   retained_after: Type.Optional(instant('Only memories retained at or after this instant.')),

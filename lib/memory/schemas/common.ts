@@ -2,6 +2,7 @@ import { Type, type Static, type TOptional, type TProperties, type TSchema, type
 import { BANK_ID_PATTERN } from '../../identity/context.js'
 import { IDEMPOTENCY_LIFETIME_MS } from '../../stores/idempotency.js'
 import { BANK_ID_IN_WORDS } from '../../validation/ids.js'
+import { MAX_SPEAKER_CHARACTERS } from '../../stores/speaker.js'
 import { TRUST_LEVELS } from '../../identity/trust.js'
 import { PAGE_SIZE, type RequestRange } from './ranges.js'
 
@@ -49,6 +50,17 @@ export const TagsMatch = Type.Enum(['any', 'all'], {
   title: 'TagsMatch',
   description: 'Whether a memory must have any or all of the tags. Default any. A search or list ' +
     'without tags ignores it.',
+})
+const speaker = (description: string) => (
+  Type.String({ minLength: 1, maxLength: MAX_SPEAKER_CHARACTERS, description })
+)
+export const Speaker = speaker('Who said it: `user`, `assistant` or a name, in visible characters. Default: the text ' +
+  '`metadata.speaker`, else the role of a chat message in `metadata.role`. It is kept as `metadata.speaker`.')
+export const SpeakerFilter = Type.Array(speaker('A name, `user` or `assistant`.'), {
+  minItems: 1,
+  maxItems: 100,
+  description: 'Only memories that one of these said, compared without regard to case.',
+  examples: [['user']],
 })
 export const trust = (description: string) => Type.Enum([...TRUST_LEVELS], { title: 'TrustLevel', description })
 

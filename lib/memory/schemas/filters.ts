@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { instant, BankId, TagFilter, TagsMatch, trust, MetadataSchema } from './common.js'
+import { instant, BankId, SpeakerFilter, TagFilter, TagsMatch, trust, MetadataSchema } from './common.js'
 
 /** A filter that several operations share. */
 export const minTrust = Type.Optional(trust('Only memories with at least this level of trust. Default: all.'))
@@ -26,6 +26,7 @@ export const filters = {
   tags: Type.Optional(TagFilter),
   tags_match: Type.Optional(TagsMatch),
   metadata: Type.Optional(MetadataSchema),
+  speakers: Type.Optional(SpeakerFilter),
   occurred_after: Type.Optional(instant('Only memories that occurred at or after this instant.')),
   occurred_before: Type.Optional(instant('Only memories that occurred before this instant.')),
   as_of: Type.Optional(instant('Only memories retained at or before this instant.')),

@@ -622,7 +622,7 @@ export interface paths {
         put?: never;
         /**
          * Retain one event of a webhook source
-         * @description Reads the content, and metadata, tags and occurred_at if present; ignores other members, and all query parameters.
+         * @description Reads the content, and metadata, tags, occurred_at and speaker if present; ignores other members, and all query parameters.
          */
         post: operations["ingestWebhook"];
         delete?: never;
@@ -1262,6 +1262,13 @@ export interface components {
             tags_match?: components["schemas"]["TagsMatch"];
             metadata?: components["schemas"]["Metadata"];
             /**
+             * @description Only memories that one of these said, compared without regard to case.
+             * @example [
+             *       "user"
+             *     ]
+             */
+            speakers?: string[];
+            /**
              * Format: date-time
              * @description Only memories that occurred at or after this instant. RFC 3339 with an offset.
              */
@@ -1302,7 +1309,7 @@ export interface components {
         ExplainedFilter: {
             passed: boolean;
             /** @description Every filter that the memory does not satisfy. */
-            failed: ("tags" | "metadata" | "occurred_after" | "occurred_before" | "as_of" | "min_trust")[];
+            failed: ("tags" | "metadata" | "speakers" | "occurred_after" | "occurred_before" | "as_of" | "min_trust")[];
         };
         /** @description The strategies combined; absent when only a part of the query found the memory. */
         ExplainedFusion: {
@@ -1663,6 +1670,8 @@ export interface components {
             document_id?: string;
             /** @description Where the memory comes from. */
             source?: string;
+            /** @description Who said it: `user`, `assistant` or a name, in visible characters. Default: the text `metadata.speaker`, else the role of a chat message in `metadata.role`. It is kept as `metadata.speaker`. */
+            speaker?: string;
             /** @description Can lower the trust that memories of the importer have, but not raise it. */
             trust?: components["schemas"]["TrustLevel"];
         };
@@ -1831,6 +1840,13 @@ export interface components {
             tags_match?: components["schemas"]["TagsMatch"];
             metadata?: components["schemas"]["Metadata"];
             /**
+             * @description Only memories that one of these said, compared without regard to case.
+             * @example [
+             *       "user"
+             *     ]
+             */
+            speakers?: string[];
+            /**
              * Format: date-time
              * @description Only memories that occurred at or after this instant. RFC 3339 with an offset.
              */
@@ -1877,6 +1893,13 @@ export interface components {
             tags?: string[];
             tags_match?: components["schemas"]["TagsMatch"];
             metadata?: components["schemas"]["Metadata"];
+            /**
+             * @description Only memories that one of these said, compared without regard to case.
+             * @example [
+             *       "user"
+             *     ]
+             */
+            speakers?: string[];
             /**
              * Format: date-time
              * @description Only memories that occurred at or after this instant. RFC 3339 with an offset.
@@ -2005,6 +2028,13 @@ export interface components {
             tags_match?: components["schemas"]["TagsMatch"];
             metadata?: components["schemas"]["Metadata"];
             /**
+             * @description Only memories that one of these said, compared without regard to case.
+             * @example [
+             *       "user"
+             *     ]
+             */
+            speakers?: string[];
+            /**
              * Format: date-time
              * @description Only memories that occurred at or after this instant. RFC 3339 with an offset.
              */
@@ -2050,6 +2080,13 @@ export interface components {
             tags?: string[];
             tags_match?: components["schemas"]["TagsMatch"];
             metadata?: components["schemas"]["Metadata"];
+            /**
+             * @description Only memories that one of these said, compared without regard to case.
+             * @example [
+             *       "user"
+             *     ]
+             */
+            speakers?: string[];
             /**
              * Format: date-time
              * @description Only memories that occurred at or after this instant. RFC 3339 with an offset.
@@ -2175,6 +2212,8 @@ export interface components {
             document_id?: string;
             /** @description Where the memory comes from. */
             source?: string;
+            /** @description Who said it: `user`, `assistant` or a name, in visible characters. Default: the text `metadata.speaker`, else the role of a chat message in `metadata.role`. It is kept as `metadata.speaker`. */
+            speaker?: string;
             /**
              * Format: date-time
              * @description When the memory expires; must be in the future. RFC 3339 with an offset.
@@ -2205,6 +2244,8 @@ export interface components {
             document_id?: string;
             /** @description Where the memory comes from. */
             source?: string;
+            /** @description Who said it: `user`, `assistant` or a name, in visible characters. Default: the text `metadata.speaker`, else the role of a chat message in `metadata.role`. It is kept as `metadata.speaker`. */
+            speaker?: string;
             /**
              * Format: date-time
              * @description When the memory expires; must be in the future. RFC 3339 with an offset.
@@ -2827,6 +2868,13 @@ export interface operations {
                  * @example {"topic":"tea"}
                  */
                 metadata?: string;
+                /**
+                 * @description Only memories that one of these said, compared without regard to case.
+                 * @example [
+                 *       "user"
+                 *     ]
+                 */
+                speakers?: string[];
                 /** @description Only memories that occurred at or after this instant. RFC 3339 with an offset. */
                 occurred_after?: string;
                 /** @description Only memories that occurred before this instant. RFC 3339 with an offset. */
