@@ -19,7 +19,7 @@ export function PageView ({ id, isHidden = false }: { id: string, isHidden?: boo
       <>
         <PageTitle title='No such page' />
         <EmptyState title='The console has no page at this address.'>
-          <p><a href={hrefOf(HOME_PAGE)}>Go to the overview</a></p>
+          <p><a href={hrefOf(HOME_PAGE)}>Go to your memories</a></p>
         </EmptyState>
       </>
     )

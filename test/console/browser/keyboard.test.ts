@@ -12,7 +12,9 @@ walkTest('Overview', async (_t, walk) => {
   await keys.isAt(page.getByRole('heading', { level: 1, name: 'Sign in' }), 'the sign-in')
 })
 
-walkTest('Banks', async (_t, { page, keys }) => {
+walkTest('Overview', async (_t, { page, keys }) => {
+  await keys.use(page.getByRole('link', { name: '1 bank' }))
+  await keys.isAt(page.getByRole('heading', { level: 1, name: 'Banks' }), 'the banks')
   await keys.fill(page.getByLabel('Id contains'), 'tea')
   await keys.use(page.getByRole('button', { name: 'Reload', exact: true }))
   await keys.isAt(page.getByRole('button', { name: 'Reload', exact: true }), 'it stays on the button')
@@ -27,7 +29,7 @@ walkTest('Banks', async (_t, { page, keys }) => {
   await keys.use(page.getByRole('link', { name: 'fact' }))
   await keys.isAt(page.getByRole('heading', { level: 1, name: 'Memories' }), 'the page that a link leads to')
   await page.goBack()
-})
+}, 'Banks')
 
 walkTest('Recall lab', async (_t, walk) => {
   const { page, keys } = walk
@@ -60,11 +62,11 @@ walkTest('Recall lab', async (_t, walk) => {
   await keys.isAt(opener, 'back from the dialog')
 })
 
-walkTest('Reflect', async (_t, walk) => {
+walkTest('Ask', async (_t, walk) => {
   const { page, keys } = walk
   await chooseBank(walk)
   await keys.fill(page.getByLabel('Question', { exact: true }), 'What does the team drink?')
-  await keys.use(page.locator('summary', { hasText: 'Evidence and answer' }))
+  await keys.use(page.locator('summary', { hasText: 'Which memories, and how to answer' }))
   await keys.fill(page.getByLabel('Tags', { exact: true }), 'fact')
   await keys.use(page.getByLabel('Also answer as an object'), 'Space')
   await keys.use(page.getByRole('button', { name: 'Insert the example' }))

@@ -1,4 +1,4 @@
-import { consoleTest, hasCount, hasNoViolation, signInAs } from '../browser.js'
+import { chooseBank, consoleTest, hasCount, hasNoViolation, signInAs } from '../browser.js'
 
 const DENIED = `
 access_control: {enabled: true, default_policy: deny}
@@ -116,7 +116,7 @@ consoleTest('days of a query are those of the user at the reference time', {}, a
   await page.goto(url(`reflect?bank=${bank}`))
   await signInAs(page, 'user:alice')
   await page.getByLabel('Question', { exact: true }).fill('Whom did Alice meet yesterday?')
-  await page.getByText('Evidence and answer').click()
+  await page.getByText('Which memories, and how to answer').click()
   await page.getByLabel('Reference time').fill('2026-01-01T00:30')
   const reflected = page.waitForRequest('**/v1/reflect')
   await page.getByRole('button', { name: 'Ask', exact: true }).click()
@@ -127,9 +127,8 @@ consoleTest('days of a query are those of the user at the reference time', {}, a
 consoleTest('the recall lab names what is missing', {}, async (t, { page, url }) => {
   await page.goto(url('recall'))
   await signInAs(page, 'user:alice')
-  await page.getByText('Choose a bank and enter a query.', { exact: true }).waitFor()
+  await page.getByRole('heading', { name: 'Which bank?' }).waitFor()
   await hasNoViolation(t, page, 'without a bank')
-  await page.getByLabel(/^Bank/).fill('user-alice')
-  await page.keyboard.press('Enter')
+  await chooseBank(page, 'user-alice')
   await page.getByText('Enter a query.', { exact: true }).waitFor()
 })

@@ -1,5 +1,5 @@
 import type { ReflectRequest } from 'memory-gateway-client'
-import { bankIdsIn, isBankId } from '../../text/bank-id.js'
+import { bankIdsIn } from '../../text/bank-id.js'
 import { fromLocalInput } from '../../text/local-time.js'
 import { checkSchemaText } from './schema-check.js'
 
@@ -49,7 +49,7 @@ export const EMPTY_FORM: Omit<ReflectFormValues, 'bank'> = {
   schema: EXAMPLE_SCHEMA,
 }
 
-export type RequiredField = 'query' | 'bank' | 'schema'
+export type RequiredField = 'query' | 'schema'
 
 function tagsIn (text: string): string[] {
   return [...new Set(text.split(',').map((part) => part.trim()).filter((part) => part !== ''))]
@@ -58,9 +58,7 @@ function tagsIn (text: string): string[] {
 /** The request for the values of the form, or the required field that is missing or invalid. The gateway checks it. */
 export function requestOf (values: ReflectFormValues): { request: ReflectRequest } | { missing: RequiredField } {
   const query = values.query.trim()
-  const banks = bankIdsIn(`${values.bank} ${values.moreBanks}`)
-  const [first, ...others] = banks
-  if (first === undefined || !bankIdsIn(values.bank).every(isBankId)) return { missing: 'bank' }
+  const others = bankIdsIn(values.moreBanks).filter((id) => id !== values.bank)
   if (query === '') return { missing: 'query' }
   const checked = values.hasSchema ? checkSchemaText(values.schema) : undefined
   if (checked !== undefined && checked.schema === undefined) return { missing: 'schema' }
@@ -77,7 +75,8 @@ export function requestOf (values: ReflectFormValues): { request: ReflectRequest
     ...(values.instructions.trim() !== '' && { instructions: values.instructions.trim() }),
     ...(checked?.schema !== undefined && { response_schema: checked.schema }),
   }
-  return { request: others.length === 0 ? { bank_id: first, ...more } : { banks, ...more } }
+  const scope = others.length === 0 ? { bank_id: values.bank } : { banks: [values.bank, ...others] }
+  return { request: { ...scope, ...more } }
 }
 
 function instant<Name extends string> (name: Name, local: string): Partial<Record<Name, string>> {
