@@ -91,7 +91,7 @@ consoleTest('an answer can be cancelled, and another question asked', withModel,
   t.ok(await page.getByRole('button', { name: 'Cancel' }).isDisabled())
   await ask(page, 'Where does Alice live now?')
   await answerOf(page).getByText('Unverified.').waitFor()
-  await answerOf(page).getByText('Truncated.').waitFor()
+  await answerOf(page).getByText('Cut.').waitFor()
 })
 
 consoleTest('an answer that is not complete is left only after a question', {
@@ -167,7 +167,7 @@ consoleTest('an abstention is shown', {}, async (t, { page, url, client }) => {
   await page.goto(url('reflect?bank=user-alice'))
   await signInAs(page, 'user:alice')
   await ask(page, 'Which orbit has the satellite?')
-  await answerOf(page).getByText('Abstained.').waitFor()
+  await answerOf(page).getByText('No answer.').waitFor()
   await answerOf(page).getByText('none: no model was called').waitFor()
   await hasNoViolation(t, page, 'an abstention')
 })
@@ -185,7 +185,7 @@ consoleTest('an answer without the model says so, and fits a narrow screen', {
   await page.getByLabel('Also answer as an object').check()
   await page.getByLabel('Also answer as an object').uncheck()
   await ask(page, 'Where does Alice live?')
-  await answerOf(page).getByText('Degraded.').waitFor()
+  await answerOf(page).getByText('Part of the server was not available.').waitFor()
   await answerOf(page).getByText('the answer consists of sentences of the memories').waitFor()
   const { scrollWidth, clientWidth } = await page.evaluate(() => {
     const { scrollWidth, clientWidth } = document.documentElement

@@ -1014,6 +1014,15 @@ export interface components {
                 [key: string]: components["schemas"]["SettingOrigin"];
             };
             /**
+             * @description The operator's value of each limit, by its path: the bank may set a tighter one, never a looser one.
+             * @example {
+             *       "homeostasis.recall_max_tokens": 4000
+             *     }
+             */
+            ceilings: {
+                [key: string]: unknown;
+            };
+            /**
              * @description Entity tag of the configuration, for If-Match; also in the ETag header.
              * @example "hXZQ0b1rmzKq7yTnW5cJfA"
              */
@@ -3119,6 +3128,9 @@ export interface operations {
                      *       "origin": {
                      *         "mission": "bank"
                      *       },
+                     *       "ceilings": {
+                     *         "reflect.max_evidence": 20
+                     *       },
                      *       "etag": "\"hXZQ0b1rmzKq7yTnW5cJfA\"",
                      *       "updated_at": "2026-01-05T09:30:00.000Z",
                      *       "updated_by": "user:alice"
@@ -3186,6 +3198,9 @@ export interface operations {
                      *       "origin": {
                      *         "mission": "bank"
                      *       },
+                     *       "ceilings": {
+                     *         "reflect.max_evidence": 20
+                     *       },
                      *       "etag": "\"hXZQ0b1rmzKq7yTnW5cJfA\"",
                      *       "updated_at": "2026-01-05T09:30:00.000Z",
                      *       "updated_by": "user:alice"
@@ -3240,6 +3255,9 @@ export interface operations {
                      *       },
                      *       "origin": {
                      *         "mission": "bank"
+                     *       },
+                     *       "ceilings": {
+                     *         "reflect.max_evidence": 20
                      *       },
                      *       "etag": "\"hXZQ0b1rmzKq7yTnW5cJfA\"",
                      *       "updated_at": "2026-01-05T09:30:00.000Z",
@@ -3316,6 +3334,9 @@ export interface operations {
                      *       },
                      *       "origin": {
                      *         "mission": "bank"
+                     *       },
+                     *       "ceilings": {
+                     *         "reflect.max_evidence": 20
                      *       },
                      *       "etag": "\"hXZQ0b1rmzKq7yTnW5cJfA\"",
                      *       "updated_at": "2026-01-05T09:30:00.000Z",
@@ -3702,6 +3723,9 @@ export interface operations {
                      *       "origin": {
                      *         "mission": "bank"
                      *       },
+                     *       "ceilings": {
+                     *         "reflect.max_evidence": 20
+                     *       },
                      *       "etag": "\"hXZQ0b1rmzKq7yTnW5cJfA\"",
                      *       "updated_at": "2026-01-05T09:30:00.000Z",
                      *       "updated_by": "user:alice"
@@ -3747,6 +3771,9 @@ export interface operations {
                      *       },
                      *       "origin": {
                      *         "mission": "bank"
+                     *       },
+                     *       "ceilings": {
+                     *         "reflect.max_evidence": 20
                      *       },
                      *       "etag": "\"hXZQ0b1rmzKq7yTnW5cJfA\"",
                      *       "updated_at": "2026-01-05T09:30:00.000Z",
