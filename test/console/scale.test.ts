@@ -3,7 +3,8 @@ import { linePaths, roundUp } from '../../console/src/text/scale.js'
 
 t.test('the top of a chart is a round number above its values', async (t) => {
   const cases: Array<[value: number, top: number]> = [
-    [0, 1], [-1, 1], [Number.NaN, 1], [1, 1], [1.1, 2], [2.2, 4], [3, 4], [5, 6], [7, 8], [9, 10], [10, 10], [11, 20], [0.03, 0.04],
+    [0, 1], [-1, 1], [Number.NaN, 1], [1, 1], [1.1, 2], [2.2, 4], [3, 4], [5, 6], [7, 8], [9, 10],
+    [10, 10], [11, 20], [0.03, 0.04],
   ]
   for (const [value, top] of cases) t.ok(Math.abs(roundUp(value) - top) < 1e-9, `${value}: ${roundUp(value)}`)
 })

@@ -1,5 +1,5 @@
 /** A number among the limits of a bank, with its path in the configuration. */
-export interface Limit { path: string, label: string, hint: string, min?: number }
+export interface Limit { path: string, label: string, hint?: string, min?: number }
 
 /** The limits that the form has, in groups. The configuration has more settings, which the API alone changes. */
 export const LIMIT_GROUPS: ReadonlyArray<{ title: string, limits: readonly Limit[] }> = [
@@ -18,22 +18,22 @@ export const LIMIT_GROUPS: ReadonlyArray<{ title: string, limits: readonly Limit
   {
     title: 'Per minute, for each principal',
     limits: [
-      { path: 'homeostasis.rate_limits.retain_per_minute', label: 'Memories stored', hint: 'Per minute.' },
-      { path: 'homeostasis.rate_limits.recall_per_minute', label: 'Recalls', hint: 'Per minute.' },
-      { path: 'homeostasis.rate_limits.reflect_per_minute', label: 'Questions', hint: 'Per minute.' },
-      { path: 'homeostasis.rate_limits.forget_per_minute', label: 'Deletions', hint: 'Per minute.' },
-      { path: 'homeostasis.rate_limits.import_per_minute', label: 'Memories imported', hint: 'Per minute.' },
-      { path: 'homeostasis.rate_limits.global_per_minute', label: 'All of these together', hint: 'Per minute.' },
+      { path: 'homeostasis.rate_limits.retain_per_minute', label: 'Memories stored' },
+      { path: 'homeostasis.rate_limits.recall_per_minute', label: 'Recalls' },
+      { path: 'homeostasis.rate_limits.reflect_per_minute', label: 'Questions' },
+      { path: 'homeostasis.rate_limits.forget_per_minute', label: 'Deletions' },
+      { path: 'homeostasis.rate_limits.import_per_minute', label: 'Memories imported' },
+      { path: 'homeostasis.rate_limits.global_per_minute', label: 'All of these together' },
     ],
   },
   {
-    title: 'Per day, for the whole bank',
+    title: 'Per day (UTC), for the whole bank',
     limits: [
-      { path: 'homeostasis.quotas.retain_per_day', label: 'Memories stored a day', hint: 'Per UTC day.' },
-      { path: 'homeostasis.quotas.import_per_day', label: 'Memories imported a day', hint: 'Per UTC day.' },
-      { path: 'homeostasis.quotas.reflect_per_day', label: 'Questions a day', hint: 'Per UTC day.' },
-      { path: 'homeostasis.quotas.model_calls_per_day', label: 'Calls of the model a day', hint: 'Per UTC day.' },
-      { path: 'homeostasis.quotas.model_tokens_per_day', label: 'Tokens of the model a day', hint: 'Per UTC day.' },
+      { path: 'homeostasis.quotas.retain_per_day', label: 'Memories stored a day' },
+      { path: 'homeostasis.quotas.import_per_day', label: 'Memories imported a day' },
+      { path: 'homeostasis.quotas.reflect_per_day', label: 'Questions a day' },
+      { path: 'homeostasis.quotas.model_calls_per_day', label: 'Calls of the model a day' },
+      { path: 'homeostasis.quotas.model_tokens_per_day', label: 'Tokens of the model a day' },
     ],
   },
   {

@@ -12,7 +12,7 @@ const ORIGINS: Readonly<Record<Origin, string>> = {
 interface Props {
   path: string
   label: string
-  hint: string
+  hint?: string | undefined
   answer: BankConfigAnswer
   value: string
   error: string | undefined
@@ -47,7 +47,7 @@ export function NumberSetting (
       <Field
         label={label} error={error} hint={(
           <>
-            {hint}{' '}
+            {hint !== undefined && <>{hint} </>}
             <span class='setting-fact'>
               In force: {typeof inForce === 'number'
               ? `${formatNumber(inForce)}, ${originOf(answer, path)}`
