@@ -48,7 +48,7 @@ consoleTest('an admin sets the mission, a limit and a grant', {
   await form.getByRole('button', { name: 'Remove agent:planner' }).click()
   await save.click()
   await facts.getByText('In force: 4,000').waitFor()
-  t.same((await alice.getBankConfig({ bank_id: 'team' })).config, { mission: 'Answer briefly.' })
+  t.same((await alice.getBankConfig({ bank_id: 'team' })).config, { mission: 'Answer briefly.', homeostasis: {} })
   await hasNoViolation(t, page, 'the settings')
 })
 

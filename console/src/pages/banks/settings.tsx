@@ -1,6 +1,6 @@
 import { MemoryGatewayError, type BankConfigAnswer } from 'memory-gateway-client'
 import { useState } from 'preact/hooks'
-import { MissingPermission, usePermissions } from '../../components/permission.js'
+import { MissingPermission } from '../../components/permission.js'
 import { useLeaveGuard } from '../../components/question-dialog.js'
 import { SafeText } from '../../components/safe-text.js'
 import { Failure, Loadable } from '../../components/states.js'
@@ -22,13 +22,15 @@ const QUESTION = {
 
 /** What the admins of a bank set for it: its mission, its limits, and who may use it. */
 export function BankSettings ({ bank }: { bank: string }) {
-  const isGranted = usePermissions(bank)
+  const caller = useLoad(async (signal) => await client.value.whoami({ bank_id: bank }, { signal }), [bank])
   return (
     <section class='card' aria-labelledby='settings'>
       <h3 id='settings'>Mission, limits and grants</h3>
-      {isGranted('admin')
-        ? <LoadedSettings bank={bank} />
-        : <MissingPermission permission='admin' action='see and change these settings' />}
+      <Loadable loaded={caller} label='Loading the settings'>
+        {({ permissions = [] }) => permissions.some(({ permission }) => permission === 'admin')
+          ? <LoadedSettings bank={bank} />
+          : <MissingPermission permission='admin' action='see and change these settings' />}
+      </Loadable>
     </section>
   )
 }

@@ -36,7 +36,7 @@ export function HitView ({ hit, rank, names, extent, change, showsBank, onExplai
         {showsBank && <code><SafeText text={bank} isExpandable={false} /></code>}
         <a href={hrefOf('memories', { bank, memory: id })} aria-label={`Open hit ${rank}`}>open</a>
         {onExplain !== undefined && (
-          <button type='button' class='as-link' aria-label={`Explain hit ${rank}`} onClick={onExplain}>why?</button>
+          <button type='button' class='as-link' aria-label={`Explain hit ${rank}`} onClick={onExplain}>explain</button>
         )}
       </p>
       <StackedBar contributions={contributions} names={names} extent={extent} />

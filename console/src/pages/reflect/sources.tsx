@@ -80,7 +80,7 @@ function Source (
       </p>
       <p class='reflect-source-text'><SafeText text={text} truncateAt={500} /></p>
       <p class='reflect-source-foot'>
-        <a href={hrefOf('memories', { bank, memory: id })} aria-label={`Open source ${number} among the memories`}>
+        <a href={hrefOf('memories', { bank, memory: id })} aria-label={`open in ${bank}: source ${number}`}>
           open in <SafeText text={bank} isExpandable={false} truncateAt={60} />
         </a>
         {tags.slice(0, 8).map((tag) => (
