@@ -22,6 +22,8 @@ function filtered (command: Command): Command {
     ).choices(['any', 'all']))
     .option('--metadata <name=value>', 'only memories with this metadata; may be repeated, and all must match; a ' +
       'text that looks like a number is written in double quotes', pair)
+    .option('--speaker <name>', 'only memories that this speaker said: user, assistant or a whole name, in any case; ' +
+      'may be repeated', collect)
     .option('--occurred-after <time>', 'only memories of events at or after this time (RFC 3339)')
     .option('--occurred-before <time>', 'only memories of events before this time')
     .option('--as-of <time>', 'only memories stored up to this time')
@@ -45,6 +47,7 @@ export function declareMemoryCommands (program: Command): void {
     .option('--expires-at <time>', 'when the memory expires')
     .option('--document-id <id>', 'document or conversation that the memory belongs to')
     .option('--source <name>', 'where the memory comes from')
+    .option('--speaker <name>', 'who said it: user, assistant or a name')
     .action(async (bank, text, options) => { await (await import('./commands/retain.js')).retain(bank, text, options) })
 
   filtered(ofServer(program.command('recall').description('search memories')))

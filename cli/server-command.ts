@@ -44,6 +44,7 @@ export interface FilterOptions {
   tag?: string[]
   tagsMatch?: TagsMatch
   metadata?: Metadata
+  speaker?: string[]
   occurredAfter?: string
   occurredBefore?: string
   asOf?: string
@@ -53,11 +54,12 @@ export interface FilterOptions {
 
 /** The filters of a recall, and the time to which its query refers. */
 export function filtersOf (options: FilterOptions) {
-  const { tag, tagsMatch, metadata, occurredAfter, occurredBefore, asOf, minTrust, referenceTime } = options
+  const { tag, tagsMatch, metadata, speaker, occurredAfter, occurredBefore, asOf, minTrust, referenceTime } = options
   return withoutUndefined({
     tags: tag,
     tags_match: tagsMatch,
     metadata,
+    speakers: speaker,
     occurred_after: occurredAfter,
     occurred_before: occurredBefore,
     as_of: asOf,

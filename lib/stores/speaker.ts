@@ -48,3 +48,9 @@ export function speakerProblem (trimmed: string): string | undefined {
   if (CONTROL.test(trimmed)) return 'must not contain control characters'
   return undefined
 }
+
+/** The name of the speaker; null when only a role is stated, or nothing. */
+export function nameOf (memory: Pick<Memory, 'metadata'>): string | null {
+  const speaker = speakerOf(memory)
+  return speaker === null || ROLE.test(speaker) ? null : speaker
+}

@@ -30,7 +30,7 @@ t.test('a retained memory is listed, found, used for an answer and forgotten', a
   const found = await cli(['recall', 'user-ada', 'What does Ada drink?', '--tag', 'drink', '--max-results', '3'])
   t.equal(found.code, 0, found.stderr)
   t.match(found.stdout, new RegExp(`^0\\.\\d\\d {2}Ada drinks tea in the morning\\.\n {6}user-ada {2}${id} ` +
-    '{2}2026-01-02T08:00:00\\.000Z {2}#drink {2}test {2}diary\n$'))
+    '{2}2026-01-02T08:00:00\\.000Z {2}tags: drink {2}source: test {2}document: diary\n$'))
   t.equal(found.stderr, '1 of 1 memories\n')
   const json = await cli(['recall', 'user-ada,other', 'tea', '--json'])
   t.match(JSON.parse(json.stdout), {
@@ -43,10 +43,10 @@ t.test('a retained memory is listed, found, used for an answer and forgotten', a
 
   const answer = await cli(['reflect', 'user-ada', 'What does Ada drink?'])
   t.equal(answer.code, 0, answer.stderr)
-  t.match(answer.stdout, /^Ada drinks tea in the morning\. \[1\]\n\n\[1\] 0\.\d\d {2}Ada drinks tea/)
+  t.match(answer.stdout, /^"Ada drinks tea in the morning\." \[1\]\n\n\[1\] 0\.\d\d {2}Ada drinks tea/)
   const whole = JSON.parse((await cli(['reflect', 'user-ada', 'What does Ada drink?', '--json'])).stdout)
   t.match(whole, {
-    answer: 'Ada drinks tea in the morning. [1]',
+    answer: '"Ada drinks tea in the morning." [1]',
     abstained: false,
     sources: [{ memory_id: id }],
     usage: { tokens: Number },

@@ -148,3 +148,34 @@ await t.test('speakers that are none are refused by name', async (t) => {
   refusedFields(t, await get('/v1/banks/b/memories?speakers=a&speakers=%20'), 'speakers[1]')
   refusedFields(t, await get(`/v1/banks/b/memories?speakers=${'s'.repeat(129)}`), 'speakers[0]')
 })
+
+await t.test('the statistics of a bank name its speakers, the most frequent first', async (t) => {
+  const { retain, get } = await testApp(t)
+  for (const [index, speaker] of ['Bob', 'Ann', 'Ann', 'ann', undefined].entries()) {
+    await retain('b', `Memory ${index}.`, speaker === undefined ? {} : { speaker })
+  }
+  t.strictSame((await get('/v1/banks/b/stats')).json().speakers, [
+    { speaker: 'Ann', memory_count: 2 }, { speaker: 'Bob', memory_count: 1 }, { speaker: 'ann', memory_count: 1 },
+  ])
+  t.strictSame((await get('/v1/banks/none/stats')).json().speakers, [])
+})
+
+await t.test('a memory with the field ranks like one with the metadata', async (t) => {
+  const { retain, post } = await testApp(t)
+  const texts = ['I went to the support group yesterday.', 'We went hiking, and the support was great.']
+  for (const [bank, states] of [
+    ['field', (speaker: string) => ({ speaker })],
+    ['metadata', (speaker: string) => ({ metadata: { speaker } })],
+    ['nobody', () => ({})],
+  ] as const) {
+    await retain(bank, texts[0]!, states('Caroline'))
+    await retain(bank, texts[1]!, states('Melanie'))
+  }
+  const ranked = async (bank: string) => (
+    hitsOf(await post('/v1/recall', { bank_id: bank, query: 'When did Caroline go to the support group?' }))
+      .map(({ text, score }) => [text, score])
+  )
+  t.strictSame(await ranked('field'), await ranked('metadata'))
+  t.notSame(await ranked('field'), await ranked('nobody'), 'the speaker counts')
+  t.equal((await ranked('field'))[0]![0], texts[0])
+})

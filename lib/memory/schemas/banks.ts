@@ -1,7 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { BankConfigurationSchema } from '../../config/schema.js'
 import { BANK_CONFIG_HISTORY } from '../../stores/bank-configs.js'
-import { MAX_TAG_COUNTS } from '../../stores/tag-counts.js'
+import { MAX_COUNTED_VALUES } from '../../stores/most-frequent.js'
 import {
   strict, nullable, nullableInstant, instant, trust, BankId, TenantId, pageFields,
   optionalOrUndefined, BANKS_CURSOR,
@@ -78,7 +78,10 @@ export const StatisticsAnswer = strict({
   first_occurred_at: nullableInstant('Earliest occurred_at.'),
   last_occurred_at: nullableInstant('Latest occurred_at.'),
   tags: Type.Array(strict({ tag: Type.String(), memory_count: Type.Integer() }, { title: 'TagCount' }), {
-    description: `The ${MAX_TAG_COUNTS} most frequent tags, in descending order of count.`,
+    description: `The ${MAX_COUNTED_VALUES} most frequent tags, in descending order of count.`,
+  }),
+  speakers: Type.Array(strict({ speaker: Type.String(), memory_count: Type.Integer() }, { title: 'SpeakerCount' }), {
+    description: `The ${MAX_COUNTED_VALUES} most frequent speakers, in descending order of count.`,
   }),
 }, {
   title: 'BankStatistics',
@@ -91,6 +94,7 @@ export const StatisticsAnswer = strict({
     first_occurred_at: null,
     last_occurred_at: null,
     tags: [{ tag: 'preference', memory_count: 1 }],
+    speakers: [{ speaker: 'Alice', memory_count: 1 }],
   }],
 })
 

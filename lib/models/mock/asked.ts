@@ -58,12 +58,13 @@ export function readQuestion (question: string, known: ReadonlySet<string>): Ask
   const named = [...known].filter((key) => isNamedIn(key, folded))
   const speakers = new Set(named)
   if (named.length === 0) {
-    if (SECOND_PERSON.test(question)) for (const key of known) if (isAssistant(key)) speakers.add(key)
+    const asksAssistant = SECOND_PERSON.test(question) || folded.some(isAssistant)
+    if (asksAssistant) for (const key of known) if (isAssistant(key)) speakers.add(key)
     if (speakers.size === 0 && FIRST_PERSON.test(question) && known.has('user')) speakers.add('user')
   }
-  const names = new Set(named.flatMap((key) => contentStems(key)))
+  const names = new Set([...speakers].flatMap((key) => contentStems(key)))
   const isFrame = frameWordsOf(question, {
-    asksForAssistantTurn: SECOND_PERSON.test(question), asksForMethod: false, asksForAdvice: false,
+    asksForAssistantTurn: [...speakers].some(isAssistant), asksForMethod: false, asksForAdvice: false,
   })
   const stems = [...new Set(contentStems(question))].filter((stem) => !names.has(stem))
   const terms = stems.filter((stem) => !isFrame(stem))

@@ -1,6 +1,6 @@
 import type { Steps } from '../../concurrency/steps.js'
 import { isAssistant, readQuestion, type Asked, type AskedFor } from './asked.js'
-import { mattersOf } from './matters.js'
+import { hasWordOrMatter, mattersOf } from './matters.js'
 import { contradict, isChangeOf, MOST_WORDS } from './contradictions.js'
 import { statedIn, type Statement, type Told } from './statements.js'
 
@@ -10,7 +10,7 @@ const MAX_SENTENCES = 3
 const FURTHER = 0.75
 const FURTHER_OF_SAME = 0.5
 /** The evidence answers from this sum of `supportOf` on. */
-const ENOUGH_SUPPORT = 3.05
+const ENOUGH_SUPPORT = 3.1
 /** What each feature of a sentence adds to its score. */
 const WEIGHTS = {
   /** The score of the recall, from 0 to 1. */
@@ -81,6 +81,12 @@ interface Scored {
   readonly score: number
 }
 
+type Words = Pick<Statement, 'terms' | 'matters'>
+
+function hasWord ({ terms, matters }: Words, term: string): boolean {
+  return hasWordOrMatter(terms, matters, term)
+}
+
 /** How many of the question's words are found: shares by the rarity of the words in the evidence. */
 class Coverage {
   readonly #terms: readonly string[]
@@ -90,14 +96,14 @@ class Coverage {
   constructor (terms: readonly string[], memories: readonly Told[]) {
     this.#terms = terms
     this.#weights = terms.map((term) => {
-      const frequency = memories.filter((memory) => memory.terms.has(term)).length
+      const frequency = memories.filter((memory) => hasWord(memory, term)).length
       return Math.log(1 + memories.length / (frequency + 1))
     })
     this.#total = this.#weights.reduce((sum, weight) => sum + weight, 0)
   }
 
-  weighted (found: ReadonlySet<string>): number {
-    const shared = this.#terms.reduce((sum, term, at) => sum + (found.has(term) ? this.#weights[at]! : 0), 0)
+  weighted (found: Words): number {
+    const shared = this.#terms.reduce((sum, term, at) => sum + (hasWord(found, term) ? this.#weights[at]! : 0), 0)
     return this.#total === 0 ? 0 : shared / this.#total
   }
 
@@ -117,7 +123,7 @@ export function * choose (question: string, memories: readonly Told[]): Steps<Qu
   const isName = nameTest(speakers)
   const scored: Scored[] = []
   for (const memory of memories) {
-    const memoryWords = coverage.weighted(memory.terms)
+    const memoryWords = coverage.weighted(memory)
     for (const found of memory.statements) {
       const text = statedIn(found.text, isName)
       if (text === undefined) continue
@@ -140,7 +146,7 @@ function nameTest (speakers: ReadonlySet<string>): (word: string) => boolean {
 
 function scoreOf (asked: Asked, coverage: Coverage, statement: Statement, memoryWords: number): number {
   const { told, text, contentTerms } = statement
-  let score = WEIGHTS.recall * told.score + WEIGHTS.ownWords * coverage.weighted(statement.terms) +
+  let score = WEIGHTS.recall * told.score + WEIGHTS.ownWords * coverage.weighted(statement) +
     WEIGHTS.memoryWords * memoryWords
   if (told.source === 1) score += WEIGHTS.best
   if (asked.kind !== 'other' && ANSWERS[asked.kind].test(text)) score += WEIGHTS.kind
@@ -167,13 +173,13 @@ function supportOf (asked: Asked, coverage: Coverage, best: Statement, memories:
   const ofBest = meaning(best.told.similarity)
   const ofAny = meaning(Math.max(...memories.map(({ similarity }) => similarity)))
   const inAnySentence = Math.max(...memories.flatMap(({ statements }) => (
-    statements.map(({ terms }) => coverage.plain((term) => terms.has(term)))
+    statements.map((statement) => coverage.plain((term) => hasWord(statement, term)))
   )))
   return Math.max(...memories.map(({ score }) => score)) +
-    Math.max(ofBest, coverage.plain((term) => best.told.terms.has(term))) +
-    Math.max(ofBest, coverage.plain((term) => best.terms.has(term))) +
+    Math.max(ofBest, coverage.plain((term) => hasWord(best.told, term))) +
+    Math.max(ofBest, coverage.plain((term) => hasWord(best, term))) +
     Math.max(ofAny, inAnySentence) +
-    Math.max(ofAny, coverage.plain((term) => memories.some(({ terms }) => terms.has(term)))) +
+    Math.max(ofAny, coverage.plain((term) => memories.some((memory) => hasWord(memory, term)))) +
     (asked.speakers.has(best.told.speakerKey) ? 0.6 : 0)
 }
 
@@ -203,9 +209,9 @@ function repeats (one: Statement, other: Statement): boolean {
 /** Where statements differ, the latest comes first; the others stay in their order. */
 function orderByTime (asked: Asked, chosen: readonly Statement[], coverage: Coverage): Quoted[] {
   const matters = mattersOf(asked.terms)
-  const answers = ({ text, terms, contentTerms, told }: Statement) => (
-    asked.kind !== 'other' && ANSWERS[asked.kind].test(text) && coverage.weighted(terms) >= SAME_QUESTION &&
-    contentTerms.length <= MOST_WORDS && !isAssistant(told.speakerKey)
+  const answers = (statement: Statement) => (
+    asked.kind !== 'other' && ANSWERS[asked.kind].test(statement.text) && coverage.weighted(statement) >= SAME_QUESTION &&
+    statement.contentTerms.length <= MOST_WORDS && !isAssistant(statement.told.speakerKey)
   )
   const bothAnswer = (one: Statement, other: Statement) => (
     one.told.speakerKey === other.told.speakerKey && answers(one) && answers(other)

@@ -1,5 +1,4 @@
 import { dayOf } from '../../time/days.js'
-import { mattersOf } from './matters.js'
 import type { Statement } from './statements.js'
 
 const NEGATIONS = new Set(`no not never dont doesnt didnt isnt arent wasnt werent hasnt havent hadnt wont wouldnt cant
@@ -42,8 +41,7 @@ export function isChangeOf (later: Statement, earlier: Statement, asked: Readonl
   if (now.speakerKey !== before.speakerKey || now.instant === null || before.instant === null) return false
   if (now.instant <= before.instant || later.contentTerms.length > MOST_WORDS || !CHANGE.test(later.text)) return false
   if (now.speaker !== null && !FIRST_PERSON.test(later.text)) return false
-  const matters = mattersOf(later.contentTerms)
-  return [...asked].some((matter) => matters.has(matter))
+  return [...asked].some((matter) => later.matters.has(matter))
 }
 
 function haveOneSubject (one: Statement, other: Statement): boolean {

@@ -1,5 +1,6 @@
 import { runInTurns, type Steps } from '../../concurrency/steps.js'
 import { systemFlow } from '../../concurrency/system-flow.js'
+import { NO_ANSWER } from '../../memory/reflect/abstention.js'
 import { readMark } from '../../text/marks.js'
 import { countSteps } from '../../text/tokens.js'
 import type { GenerateRequest, Generation, LanguageModel } from '../language-model.js'
@@ -8,8 +9,6 @@ import { choose, type Quoted } from './choice.js'
 import { formatDate, mentionsRelativeTime, resolvedTimes } from './relative-times.js'
 import { statementSteps, type Told } from './statements.js'
 
-/** What a model answers that finds no answer in the evidence. */
-const NO_ANSWER = 'NO_ANSWER'
 /** A pair of brackets that may be a mark, and an opening one that a later quotation could close. */
 const BRACKETS = /[[【]([^[\]【】]*)[\]】]|【(?![^【】]*】)/g
 
@@ -131,9 +130,9 @@ function resolved ({ instant, isStoredAt }: Told, text: string): string {
 function * shorten (quote: Quotation, maxTokens: number): Steps<string> {
   const words = quote.text.split(/\s+/u)
   const characters = [...quote.text]
-  const mark = ` … [${quote.told.source}]`
-  return (yield * longest(words.length, maxTokens, (kept) => words.slice(0, kept).join(' ') + mark)) ??
-    (yield * longest(characters.length, maxTokens, (kept) => characters.slice(0, kept).join('') + mark)) ??
+  const mark = ` …" [${quote.told.source}]`
+  return (yield * longest(words.length, maxTokens, (kept) => '"' + words.slice(0, kept).join(' ') + mark)) ??
+    (yield * longest(characters.length, maxTokens, (kept) => '"' + characters.slice(0, kept).join('') + mark)) ??
     (yield * longest(characters.length, maxTokens, (kept) => characters.slice(0, kept).join(''))) ??
     '…'
 }

@@ -31,9 +31,10 @@ const MATTER_OF: ReadonlyMap<string, number> = new Map(MATTERS.split(',').flatMa
   words(line).map((word): [string, number] => [stem(word), matter])
 )))
 
-/** The matter that a stem is a word of; undefined for most words. */
-export function matterOf (stem: string): number | undefined {
-  return MATTER_OF.get(stem)
+/** Whether a text with these stems has the stem, or a word of the same matter. */
+export function hasWordOrMatter (stems: ReadonlySet<string>, matters: ReadonlySet<number>, stem: string): boolean {
+  const matter = MATTER_OF.get(stem)
+  return stems.has(stem) || (matter !== undefined && matters.has(matter))
 }
 
 /** The matters that a text with these stems is about. */

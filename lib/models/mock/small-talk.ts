@@ -14,7 +14,7 @@ const SMALL_TALK: ReadonlySet<string> = new Set(words(`
   how who a an the is are was were be been am do did does have has had can could would will to of for with about at
   in on and or but if as from all always ever again back long time catch catching up chat talk talking new stuff
   hope hoping doing going fine best wishes luck day everything anything something things thing mate buddy friend pal
-  dear guys man girl bro dude there miss missed meet seeing keep keeping support sharing share help let makes made
+  dear guys man girl bro dude there miss missed cant wait way tell glad meet seeing keep keeping support sharing share help let makes made
 `))
 /** A greeting, an exclamation or an agreement before what is said, perhaps with a name: `Hey Mel!`, `Yeah, Jo,`. */
 const OPENING = new RegExp([
@@ -24,9 +24,6 @@ const OPENING = new RegExp([
   String.raw`(?:\s+(?:there|guys|everyone|[\p{Lu}][\p{L}'’.-]*))?\s*[,!.…—–-]+\s*(?:[\p{Lu}][\p{L}'’-]*\s*[,!.]+\s*)?)+`,
 ].join(''), 'iu')
 
-/** Fewer words besides small talk and names make no statement. */
-const MIN_TELLING_WORDS = 2
-
 /** The sentence without a greeting, an exclamation or an agreement before it. */
 export function withoutOpening (sentence: string): string {
   const opening = OPENING.exec(sentence)?.[0] ?? ''
@@ -34,15 +31,9 @@ export function withoutOpening (sentence: string): string {
 }
 
 /**
- * Whether a sentence tells something: it has words besides small talk and names of those who speak.
+ * Whether a sentence tells something: it has a word besides small talk and names of those who speak.
  * @param isName whether a folded word is such a name
  */
 export function tellsSomething (sentence: string, isName: (word: string) => boolean): boolean {
-  let telling = 0
-  for (const word of words(sentence)) {
-    if (SMALL_TALK.has(word) || isName(word)) continue
-    if (++telling >= MIN_TELLING_WORDS) return true
-  }
-  // Digits and capitals tell more than other words do: `In 2019.`, `From Lyon.`
-  return telling > 0 && /\d|(?<=\S\s+)\p{Lu}\p{Ll}/u.test(sentence)
+  return words(sentence).some((word) => !SMALL_TALK.has(word) && !isName(word))
 }

@@ -7,6 +7,7 @@ import { wordsInParts } from '../../text/words.js'
 import { parseInstant } from '../../time/clock.js'
 import type { Evidence } from '../language-model.js'
 import { speakerKey } from './asked.js'
+import { mattersOf } from './matters.js'
 import { tellsSomething, withoutOpening } from './small-talk.js'
 
 /** A memory of the evidence. */
@@ -27,6 +28,8 @@ export interface Told {
   readonly similarity: number
   /** Stems of all words; stop words unstemmed. */
   readonly terms: ReadonlySet<string>
+  /** The matters that its words are about (matters.ts). */
+  readonly matters: ReadonlySet<number>
   readonly statements: readonly Statement[]
 }
 
@@ -38,6 +41,7 @@ export interface Statement {
   /** As it is quoted. */
   readonly text: string
   readonly terms: ReadonlySet<string>
+  readonly matters: ReadonlySet<number>
   /** Stems of the words that are not stop words, in order. */
   readonly contentTerms: readonly string[]
 }
@@ -52,6 +56,8 @@ const QUESTION_PART = new RegExp([
   String.raw`[,;:—–-]\s*(?:(?:and|but|so)\s+)?(?=(?:can|could|would|will|should|do|does|did|is|are|was|what|how|why`,
   String.raw`|when|where|who|which|any|have|has)\b)`,
 ].join(''), 'iu')
+/** The score of evidence that was not ranked. */
+const UNRANKED = 0.5
 const ASKS = /[?？؟]\s*["'”’)\]]*$/u
 
 /** Reads the statements of the evidence, sentence by sentence. */
@@ -64,21 +70,24 @@ export function * statementSteps (evidence: readonly Evidence[]): Steps<Told[]> 
     const text = named === null ? whole : whole.slice(named[0].length)
     const statements: Statement[] = []
     const terms = new Set<string>()
+    const matters = new Set<number>()
     const one: Told = {
       source: index + 1,
       speaker,
       speakerKey: speaker === null ? '' : speakerKey(speaker),
       instant: parseInstant(occurredAt ?? retainedAt) ?? null,
       isStoredAt: occurredAt === null,
-      score: memory.score ?? 0,
+      score: memory.score ?? UNRANKED,
       similarity: memory.similarity ?? 0,
       terms,
+      matters,
       statements,
     }
     for (const { start, end } of yield * sentenceSteps(text)) {
       const sentence = text.slice(start, end)
       const read = yield * readTerms(sentence)
       for (const term of read.terms) terms.add(term)
+      for (const matter of read.matters) matters.add(matter)
       statements.push({ told: one, place: statements.length, text: sentence, ...read })
       yield
     }
@@ -99,7 +108,7 @@ function statementBeforeQuestion (sentence: string): string | undefined {
   return part === null || part.index === 0 ? undefined : `${sentence.slice(0, part.index)} …`
 }
 
-export function * readTerms (text: string): Steps<Pick<Statement, 'terms' | 'contentTerms'>> {
+export function * readTerms (text: string): Steps<Pick<Statement, 'terms' | 'matters' | 'contentTerms'>> {
   const terms = new Set<string>()
   const contentTerms: string[] = []
   for (const part of wordsInParts(text)) {
@@ -112,5 +121,5 @@ export function * readTerms (text: string): Steps<Pick<Statement, 'terms' | 'con
     }
     yield
   }
-  return { terms, contentTerms }
+  return { terms, matters: mattersOf(contentTerms), contentTerms }
 }

@@ -96,6 +96,7 @@ export function separationContract (t: Test, open: OpenStore): void {
       unembeddedCount: 0,
       tokens: 0,
       tagCounts: new Map(),
+      speakerCounts: new Map(),
       lastRetainedAt: null,
       firstRetainedAt: null,
       firstOccurredAt: null,

@@ -1117,6 +1117,8 @@ export interface components {
             last_occurred_at: string | null;
             /** @description The 100 most frequent tags, in descending order of count. */
             tags: components["schemas"]["TagCount"][];
+            /** @description The 100 most frequent speakers, in descending order of count. */
+            speakers: components["schemas"]["SpeakerCount"][];
         };
         /** @description A page of banks. */
         BanksPage: {
@@ -2283,6 +2285,10 @@ export interface components {
         SourcesAnswer: {
             sources: components["schemas"]["Source"][];
         };
+        SpeakerCount: {
+            speaker: string;
+            memory_count: number;
+        };
         /** @description How a strategy ranks a hit. */
         StrategyScore: {
             /** @description Rank from 1 among the candidates of the strategy; absent when the memory was not one of them. */
@@ -2851,6 +2857,12 @@ export interface operations {
                      *       "tags": [
                      *         {
                      *           "tag": "preference",
+                     *           "memory_count": 1
+                     *         }
+                     *       ],
+                     *       "speakers": [
+                     *         {
+                     *           "speaker": "Alice",
                      *           "memory_count": 1
                      *         }
                      *       ]

@@ -6,8 +6,16 @@ import type {
 
 /** The input that a model passes to each tool. A tool on one bank has no `bank` and no `banks`. */
 export interface MemoryToolInputs {
-  retain: { content: string, occurred_at?: string | null, tags?: string[] | null, bank?: string }
-  recall: { query: string, occurred_after?: string | null, occurred_before?: string | null, banks?: string[] | null }
+  retain: {
+    content: string, occurred_at?: string | null, speaker?: string | null, tags?: string[] | null, bank?: string
+  }
+  recall: {
+    query: string
+    speakers?: string[] | null
+    occurred_after?: string | null
+    occurred_before?: string | null
+    banks?: string[] | null
+  }
   reflect: { query: string, banks?: string[] | null }
   forget: { memory_ids: string[], bank?: string }
 }
@@ -76,9 +84,9 @@ export type MemoryToolsOptions<Name extends MemoryToolName = MemoryToolName> = M
   /** Maximum memories that recall returns. Default 10. */
   maxResults?: number
   /** Fields of every memory that a model retains; the tags are added to those that the model gives. */
-  retain?: Pick<RetainItem, 'tags' | 'metadata' | 'source' | 'document_id'>
+  retain?: Pick<RetainItem, 'tags' | 'metadata' | 'source' | 'document_id' | 'speaker'>
   /** Filters that every memory used by recall and reflect must pass. */
-  filter?: Pick<RecallRequest, 'tags' | 'tags_match' | 'metadata' | 'min_trust'>
+  filter?: Pick<RecallRequest, 'tags' | 'tags_match' | 'metadata' | 'speakers' | 'min_trust'>
   /** Time limit and attempts of a call instead of the client's, because a model waits for the answer. */
   call?: Pick<CallOptions, 'timeoutMs' | 'retries'>
 }
