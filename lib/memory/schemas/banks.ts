@@ -126,6 +126,11 @@ export const BankConfigAnswer = strict({
       examples: [{ 'homeostasis.recall_max_tokens': 'bank' }],
     },
   ),
+  ceilings: Type.Record(Type.String(), Type.Unknown(), {
+    description: 'The operator\'s value of each limit, by its path: the bank may set a tighter one, never a looser ' +
+      'one.',
+    examples: [{ 'homeostasis.recall_max_tokens': 4000 }],
+  }),
   etag: entityTag,
   updated_at: nullableInstant('Null when the bank has no configuration of its own.'),
   updated_by: nullable({ description: 'The principal that set the configuration.' }),
@@ -136,6 +141,7 @@ export const BankConfigAnswer = strict({
     config: { mission: 'Be brief.' },
     effective: { mission: 'Be brief.' },
     origin: { mission: 'bank' },
+    ceilings: { 'reflect.max_evidence': 20 },
     etag: '"hXZQ0b1rmzKq7yTnW5cJfA"',
     updated_at: '2026-01-05T09:30:00.000Z',
     updated_by: 'user:alice',

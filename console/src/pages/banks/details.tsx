@@ -8,6 +8,7 @@ import { client } from '../../state/session.js'
 import { useLoad } from '../../state/use-load.js'
 import { formatNumber } from '../../text/format.js'
 import { Growth } from './growth.js'
+import { BankSettings } from './settings.js'
 
 /** The statistics of one bank. */
 export function BankDetails ({ bank }: { bank: string }) {
@@ -31,6 +32,7 @@ export function BankDetails ({ bank }: { bank: string }) {
           ? <FirstCall title='The bank is empty, or does not exist yet.' bank={bank} />
           : <Statistics bank={bank} statistics={found} />}
       </Loadable>
+      <BankSettings bank={bank} />
     </>
   )
 }

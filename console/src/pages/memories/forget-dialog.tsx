@@ -3,6 +3,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { ConfirmDialog } from '../../components/dialog.js'
 import { MissingPermission, type Permission } from '../../components/permission.js'
 import { SafeText } from '../../components/safe-text.js'
+import { Said } from '../../components/said.js'
 import { Failure, Loading } from '../../components/states.js'
 import { announce } from '../../state/announcer.js'
 import { client, credentials } from '../../state/session.js'
@@ -114,8 +115,11 @@ function Sample ({ sample, count }: { sample: readonly Memory[], count: number }
   return (
     <>
       <ul class='memories-sample' aria-label='Memories that would be forgotten'>
-        {sample.map(({ memory_id: id, text }) => (
-          <li key={id}><SafeText text={text} truncateAt={160} isExpandable={false} /></li>
+        {sample.map((memory) => (
+          <li key={memory.memory_id}>
+            <Said memory={memory} /><br />
+            <SafeText text={memory.text} truncateAt={160} isExpandable={false} />
+          </li>
         ))}
       </ul>
       {count > sample.length && <p class='hint'>and {formatNumber(count - sample.length)} more.</p>}

@@ -95,6 +95,11 @@ function OptionFields ({ values, onChange }: Pick<Props, 'values' | 'onChange'>)
           <TextInput {...attributes} value={values.moreBanks} onChange={(moreBanks) => { onChange({ moreBanks }) }} />
         )}
       </Field>
+      <Field label='Speakers' hint='Who said it; separated by commas.'>
+        {(attributes) => (
+          <TextInput {...attributes} value={values.speakers} onChange={(speakers) => { onChange({ speakers }) }} />
+        )}
+      </Field>
       <Field label='Tags' hint='Separated by commas.'>
         {(attributes) => <TextInput {...attributes} value={values.tags} onChange={(tags) => { onChange({ tags }) }} />}
       </Field>

@@ -5,7 +5,7 @@ import { EmptyState } from '../../components/states.js'
 import { currentBank } from '../../state/current-bank.js'
 import { isBankId } from '../../text/bank-id.js'
 import { Answer } from './answer.js'
-import { answerPartsOf, countCitations } from './citations.js'
+import { answerPartsOf } from './citations.js'
 import { ReflectForm } from './form.js'
 import { useHighlighting } from './use-highlighting.js'
 import './reflect.css'
@@ -55,12 +55,11 @@ function Outcome ({ run }: { run: Run }) {
   const { container, highlighting } = useHighlighting()
   const { text, sources } = run
   const parts = useMemo(() => answerPartsOf(text, sources?.length ?? 0), [text, sources])
-  const citationCounts = useMemo(() => countCitations(parts), [parts])
   return (
     <div ref={container} class='reflect-outcome'>
       <Answer run={run} parts={parts} highlighting={highlighting} />
       {sources !== undefined && (
-        <Sources sources={sources} citationCounts={citationCounts} highlighting={highlighting} />
+        <Sources sources={sources} parts={parts} isRunning={isRunning(run)} highlighting={highlighting} />
       )}
     </div>
   )

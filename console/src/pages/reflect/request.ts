@@ -10,6 +10,8 @@ export interface ReflectFormValues {
   /** More banks, separated by commas or spaces. */
   moreBanks: string
   /** Separated by commas. */
+  speakers: string
+  /** Separated by commas. */
   tags: string
   tagsMatch: 'any' | 'all'
   minTrust: '' | 'untrusted' | 'trusted'
@@ -36,6 +38,7 @@ export const EXAMPLE_SCHEMA = `{
 export const EMPTY_FORM: Omit<ReflectFormValues, 'bank'> = {
   query: '',
   moreBanks: '',
+  speakers: '',
   tags: '',
   tagsMatch: 'any',
   minTrust: '',
@@ -51,7 +54,7 @@ export const EMPTY_FORM: Omit<ReflectFormValues, 'bank'> = {
 
 export type RequiredField = 'query' | 'schema'
 
-function tagsIn (text: string): string[] {
+function namesIn (text: string): string[] {
   return [...new Set(text.split(',').map((part) => part.trim()).filter((part) => part !== ''))]
 }
 
@@ -62,9 +65,10 @@ export function requestOf (values: ReflectFormValues): { request: ReflectRequest
   if (query === '') return { missing: 'query' }
   const checked = values.hasSchema ? checkSchemaText(values.schema) : undefined
   if (checked !== undefined && checked.schema === undefined) return { missing: 'schema' }
-  const tags = tagsIn(values.tags)
+  const [speakers, tags] = [namesIn(values.speakers), namesIn(values.tags)]
   const more = {
     query,
+    ...(speakers.length > 0 && { speakers }),
     ...(tags.length > 0 && { tags, tags_match: values.tagsMatch }),
     ...(values.minTrust !== '' && { min_trust: values.minTrust }),
     ...instant('occurred_after', values.occurredAfter),

@@ -1014,6 +1014,15 @@ export interface components {
                 [key: string]: components["schemas"]["SettingOrigin"];
             };
             /**
+             * @description The operator's value of each limit, by its path: the bank may set a tighter one, never a looser one.
+             * @example {
+             *       "homeostasis.recall_max_tokens": 4000
+             *     }
+             */
+            ceilings: {
+                [key: string]: unknown;
+            };
+            /**
              * @description Entity tag of the configuration, for If-Match; also in the ETag header.
              * @example "hXZQ0b1rmzKq7yTnW5cJfA"
              */
@@ -3521,6 +3530,9 @@ export interface operations {
                      *       "origin": {
                      *         "mission": "bank"
                      *       },
+                     *       "ceilings": {
+                     *         "reflect.max_evidence": 20
+                     *       },
                      *       "etag": "\"hXZQ0b1rmzKq7yTnW5cJfA\"",
                      *       "updated_at": "2026-01-05T09:30:00.000Z",
                      *       "updated_by": "user:alice"
@@ -3588,6 +3600,9 @@ export interface operations {
                      *       "origin": {
                      *         "mission": "bank"
                      *       },
+                     *       "ceilings": {
+                     *         "reflect.max_evidence": 20
+                     *       },
                      *       "etag": "\"hXZQ0b1rmzKq7yTnW5cJfA\"",
                      *       "updated_at": "2026-01-05T09:30:00.000Z",
                      *       "updated_by": "user:alice"
@@ -3642,6 +3657,9 @@ export interface operations {
                      *       },
                      *       "origin": {
                      *         "mission": "bank"
+                     *       },
+                     *       "ceilings": {
+                     *         "reflect.max_evidence": 20
                      *       },
                      *       "etag": "\"hXZQ0b1rmzKq7yTnW5cJfA\"",
                      *       "updated_at": "2026-01-05T09:30:00.000Z",
@@ -3718,6 +3736,9 @@ export interface operations {
                      *       },
                      *       "origin": {
                      *         "mission": "bank"
+                     *       },
+                     *       "ceilings": {
+                     *         "reflect.max_evidence": 20
                      *       },
                      *       "etag": "\"hXZQ0b1rmzKq7yTnW5cJfA\"",
                      *       "updated_at": "2026-01-05T09:30:00.000Z",
@@ -4104,6 +4125,9 @@ export interface operations {
                      *       "origin": {
                      *         "mission": "bank"
                      *       },
+                     *       "ceilings": {
+                     *         "reflect.max_evidence": 20
+                     *       },
                      *       "etag": "\"hXZQ0b1rmzKq7yTnW5cJfA\"",
                      *       "updated_at": "2026-01-05T09:30:00.000Z",
                      *       "updated_by": "user:alice"
@@ -4149,6 +4173,9 @@ export interface operations {
                      *       },
                      *       "origin": {
                      *         "mission": "bank"
+                     *       },
+                     *       "ceilings": {
+                     *         "reflect.max_evidence": 20
                      *       },
                      *       "etag": "\"hXZQ0b1rmzKq7yTnW5cJfA\"",
                      *       "updated_at": "2026-01-05T09:30:00.000Z",
