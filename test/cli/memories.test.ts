@@ -29,8 +29,9 @@ t.test('a retained memory is listed, found, used for an answer and forgotten', a
 
   const found = await cli(['recall', 'user-ada', 'What does Ada drink?', '--tag', 'drink', '--max-results', '3'])
   t.equal(found.code, 0, found.stderr)
-  t.match(found.stdout, new RegExp(`^0\\.\\d\\d {2}Ada drinks tea in the morning\\.\n {6}user-ada {2}${id} ` +
-    '{2}2026-01-02T08:00:00\\.000Z {2}tags: drink {2}source: test {2}document: diary\n$'))
+  t.match(found.stdout, new RegExp('^0\\.\\d\\d {2}' +
+    `2026-01-02: Ada drinks tea in the morning\\.\n {6}user-ada {2}${id} ` +
+    '{2}tags: drink {2}source: test {2}document: diary\n$'))
   t.equal(found.stderr, '1 of 1 memories\n')
   const json = await cli(['recall', 'user-ada,other', 'tea', '--json'])
   t.match(JSON.parse(json.stdout), {
@@ -43,7 +44,7 @@ t.test('a retained memory is listed, found, used for an answer and forgotten', a
 
   const answer = await cli(['reflect', 'user-ada', 'What does Ada drink?'])
   t.equal(answer.code, 0, answer.stderr)
-  t.match(answer.stdout, /^"Ada drinks tea in the morning\." \[1\]\n\n\[1\] 0\.\d\d {2}Ada drinks tea/)
+  t.match(answer.stdout, /^"Ada drinks tea in the morning\." \[1\]\n\n\[1\] 0\.\d\d {2}2026-01-02: Ada drinks tea/)
   const whole = JSON.parse((await cli(['reflect', 'user-ada', 'What does Ada drink?', '--json'])).stdout)
   t.match(whole, {
     answer: '"Ada drinks tea in the morning." [1]',
@@ -86,8 +87,10 @@ t.test('recall and reflect filter memories, and count relative times from the re
     await found('tea', '--metadata', 'cups="2"', '--metadata', 'seat="A'), ['Ada drinks tea on the train.'],
     'a JSON string is its text, and an incomplete one is text as it is',
   )
+  await cli(['retain', bank, 'Tea is best without sugar.', '--speaker', 'Caroline'])
+  t.same(await found('tea', '--speaker', 'CAROLINE', '--speaker', 'user'), ['Tea is best without sugar.'])
   t.same(await found('tea', '--as-of', '2000-01-01T00:00:00Z'), [])
-  t.equal((await found('tea', '--min-trust', 'suspect')).length, 3)
+  t.equal((await found('tea', '--min-trust', 'suspect')).length, 4)
   for (const [month, text] of [['05', 'Ada went sailing.'], ['06', 'Ada went rowing.']] as const) {
     const [first] = await found('What did Ada do yesterday?', '--reference-time', `2024-${month}-02T12:00:00Z`)
     t.equal(first, text)

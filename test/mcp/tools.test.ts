@@ -58,3 +58,23 @@ for (const revision of REVISIONS) {
     t.match(refusalOf(await call('recall', { query: 'tea' })), { code: 'invalid_request' })
   })
 }
+
+t.test('tools take the speaker, filter by it, and give when and who first', async (t) => {
+  const { app } = await testApp(t)
+  const client = await connectMcp(t, app, { revision: REVISIONS[0]! })
+  const call = async (name: string, args: Record<string, unknown>) => await client.callTool({ name, arguments: args })
+  await call('retain', {
+    bank_id: 'team', content: 'I moved to Paris.', speaker: 'Caroline', occurred_at: '2023-07-17T10:00:00Z',
+  })
+  await call('retain', { bank_id: 'team', content: 'I moved to Berlin.', speaker: 'Melanie' })
+  const by = { bank_id: 'team', query: 'Who moved?', speakers: ['caroline'] }
+  const said = await call('recall', by)
+  t.match(answerOf(said), { memories: { length: 1, 0: { speaker: 'Caroline', text: 'I moved to Paris.' } } })
+  t.match(
+    JSON.stringify(said.structuredContent),
+    /\{"occurred_at":"2023-07-17T10:00:00.000Z","retained_at":"[^"]+","speaker":"Caroline","text":/,
+    'when and who come first',
+  )
+  t.notMatch(JSON.stringify(answerOf(await call('reflect', by))), /Berlin/)
+  t.equal((await call('retain', { bank_id: 'team', content: 'x', speaker: ' ' })).isError, true)
+})

@@ -148,6 +148,7 @@ function filterInWords (name: FilterName): string {
     tags: 'tags',
     metadata: 'metadata',
     speakers: 'speakers',
+    document_ids: 'documents',
     occurred_after: 'occurred from',
     occurred_before: 'occurred before',
     as_of: 'as of',

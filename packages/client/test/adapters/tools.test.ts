@@ -91,7 +91,10 @@ t.test('a model can name only the banks that it is given', async (t) => {
     /banks: must be one of user-alice, team/,
   )
   for (const banks of [undefined, null, [], ['team']]) {
-    t.match((await several.recall.run({ query: 'release', banks })).text, /\[1\] \S+ team: The release is on Friday\./)
+    t.match(
+      (await several.recall.run({ query: 'release', banks })).text,
+      /\[1\] \S+ \(team\): The release is on Friday\./,
+    )
   }
   t.throws(() => memoryTools(client(), { banks: [] }), TypeError)
 })
@@ -235,4 +238,17 @@ t.test('the abort signal ends a call with its reason, and a mistake of the progr
   await t.rejects(recall.run({ query: 'x' }, AbortSignal.abort(reason)), reason)
   const broken = memoryTools(server.client({ token: () => { throw new RangeError('no token') } }).client, { bank: 'b' })
   await t.rejects(broken.recall.run({ query: 'x' }), RangeError)
+})
+
+t.test('a memory is shown with its date and speaker first, and speakers restrict what is found', async (t) => {
+  const { client } = await gateway(t)
+  const memory = client(alice)
+  const tools = memoryTools(memory, { bank: 'user-alice', retain: { speaker: 'user' } })
+  await tools.retain.run({ content: 'I moved to Paris.', speaker: 'Caroline', occurred_at: '2023-07-17T10:00:00Z' })
+  await tools.retain.run({ content: 'I moved to Berlin.' })
+  const { text } = await tools.recall.run({ query: 'Who moved?', speakers: ['CAROLINE'] })
+  t.match(text, /^1 of 1 memories.*\n\[1\] 2023-07-17, Caroline: I moved to Paris\.$/)
+  const { text: byUser } = await tools.recall.run({ query: 'Who moved to Berlin?', speakers: ['user'] })
+  t.match(byUser, /, user: I moved to Berlin/)
+  t.match(await tools.retain.run({ content: 'x', speaker: 's'.repeat(129) }), { ok: false, text: /speaker/ })
 })
