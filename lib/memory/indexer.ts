@@ -1,6 +1,6 @@
 import type { BankKey } from '../identity/context.js'
 import type { EmbeddingProvider } from '../models/embedding-provider.js'
-import { embed } from '../retrieval/passages.js'
+import { embed, embeddedTexts } from '../retrieval/passages.js'
 import { nameOf } from '../stores/speaker.js'
 import type { Memory, NewMemory, Passage } from '../stores/vector-store.js'
 import { analyzeText } from '../text/analysis.js'
@@ -48,7 +48,7 @@ export class Indexer {
     if (backfill !== undefined && (embeddings.deferred === true || backfill.isFailing)) return memories
     try {
       const vectors = (await embed(
-        embeddings, memories.flatMap(({ text, passages }) => passages.map(({ start, end }) => text.slice(start, end))),
+        embeddings, memories.flatMap((memory) => embeddedTexts({ ...memory, name: nameOf(memory) })),
         { purpose: 'document', ...withoutUndefined({ signal }) },
       )).values()
       return memories.map((memory) => ({
