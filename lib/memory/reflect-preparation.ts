@@ -21,7 +21,7 @@ import { reflectPrompt } from './reflect/prompt.js'
 import { checkResponseSchema } from './reflect/response-schema.js'
 import { wrapSchema } from './reflect/structured.js'
 import { STRUCTURED_OUTPUT_ADVICE, lateFailure, modelFailure } from './model-errors.js'
-import type { Hit, ReflectAnswer, ReflectRequest } from './schemas.js'
+import type { Hit, IncludedSources, ReflectAnswer, ReflectRequest } from './schemas.js'
 
 /** Number of candidates from which evidence is selected: more than fit, because those that do not fit are skipped. */
 const CANDIDATES = 60
@@ -44,7 +44,9 @@ export interface ReflectRun {
   readonly admitted: Admission
   readonly deadline: Deadline
   readonly degraded: NonNullable<ReflectAnswer['degraded']>
-  readonly sources: Hit[]
+  /** The evidence by its number in the prompt, from 1. */
+  readonly evidence: readonly Hit[]
+  readonly includedSources: IncludedSources
   /** The call of the model; undefined when there is no evidence. */
   readonly question: AnswerRequest | undefined
   readonly schema: JsonSchema | undefined
@@ -114,7 +116,8 @@ export async function prepareReflect (
       admitted,
       deadline,
       degraded: [...retrieved.degraded],
-      sources: request.include_sources === false ? [] : hits.map((hit) => toHit(hit)),
+      evidence: hits.map((hit) => toHit(hit)),
+      includedSources: request.include_sources === true ? 'cited' : request.include_sources ?? 'cited',
       question: hits.length === 0
         ? undefined
         : {
