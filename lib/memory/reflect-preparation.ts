@@ -17,6 +17,7 @@ import { readFilters, readReference, toHit, type WireFilters } from './records.j
 import { retrievalRequest } from './retrieval-request.js'
 import type { AnswerRequest } from './reflect/answering.js'
 import { evidenceSteps } from './reflect/evidence.js'
+import { withLaterStatements } from './reflect/later-statements.js'
 import { reflectPrompt } from './reflect/prompt.js'
 import { checkResponseSchema } from './reflect/response-schema.js'
 import { wrapSchema } from './reflect/structured.js'
@@ -80,10 +81,12 @@ export async function prepareReflect (
     const admitted = await deadline.wait(admission)
     await deadline.wait(turns.next(caller))
     const bounds = { query: request.query, limit: CANDIDATES, minScore: reflect.minScore }
-    const retrieved = await deadline.wait(retriever.retrieve(retrievalRequest({
+    const retrieval = retrievalRequest({
       bounds, banks, filters, settings, context, reference, signal: deadline.signal, budget,
-    })))
-    const { hits, evidence } = await deadline.wait(runInTurns(evidenceSteps(retrieved.hits, {
+    })
+    const retrieved = await deadline.wait(retriever.retrieve(retrieval))
+    const found = await deadline.wait(withLaterStatements(retrieved.hits, retrieval, retriever))
+    const { hits, evidence } = await deadline.wait(runInTurns(evidenceSteps(found, {
       maxMemories: reflect.maxEvidence,
       maxTokens: tokenBudget(reflect.maxEvidenceTokens, banks.map(({ settings }) => settings.tokenBudgets.recall))!,
       minTrust: filters.minTrust,

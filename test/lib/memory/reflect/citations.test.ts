@@ -132,7 +132,7 @@ t.test('an answer that would be cut completely is returned at the end, without i
   })
 })
 
-t.test('sources are numbered in the order in which the answer cites them, without those of cut sentences', async (t) => {
+t.test('sources are numbered in the order in which they are cited, without those of cut sentences', async (t) => {
   t.match(
     filterCitations('Bad [2, 9][7]. Worse [7]. C [3]. A [1]. C again [3][9], B [1-3].', 3),
     { text: 'Bad [1]. C [2]. A [3]. C again [2], B [3][1][2].', cited: [2, 3, 1] },
