@@ -1,5 +1,6 @@
 // Runs tests with tap. docs/development.md describes when to run which of them.
 //   node scripts/test.mjs [--jobs N] [FILE or FOLDER…]   all tests, or the named ones
+//   node scripts/test.mjs --gate [FILE or FOLDER…]       tests without the slow ones, as .ci/run runs them
 //   node scripts/test.mjs --database [FILE or FOLDER…]   tests that use a database, on that of TEST_DATABASE_URL
 //   node scripts/test.mjs --browser [FILE or FOLDER…]    tests that use a browser; they fail without Chromium
 //   node scripts/test.mjs --long [FILE or FOLDER…]       all tests, with a new seed and more cases of every property
@@ -21,7 +22,7 @@ const GROUP_TIMEOUT_SECONDS = 2400
 const MAX_JOBS = 4
 /** Each has a browser of several processes. */
 const MAX_BROWSER_JOBS = 2
-const SLOWEST_SHOWN = 10
+const SLOWEST_SHOWN = 30
 
 /** Matches files that could affect others in the same process or need a process of their own. */
 const NEEDS_OWN_PROCESS = new RegExp([
@@ -36,11 +37,19 @@ const BROWSER_TESTS = /^test\/console\/browser\//
 const MEASURES_TIME = /\bperformance\.now\b/
 /** Not those that always run on PGlite: `npm test` has run them. */
 const USES_DATABASE = /helpers\/sql-stores\.js'|\bsqlDatabase\b|\bTEST_(?:DATABASE|POOLER)_URL\b/
+/** Slow files and folders, which --gate leaves out. .ci/full runs them, and so does `npm test`. */
+const SLOW = [
+  'test/attack', 'test/fuzz', 'test/generators', 'test/replicas',
+  ...['examples', 'limits', 'newcomer', 'package', 'races', 'reembed', 'refusals', 'start-report'].map(
+    (name) => `test/blackbox/${name}.test.ts`
+  ),
+]
 
 const { values: options, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     jobs: { type: 'string' },
+    gate: { type: 'boolean', default: false },
     database: { type: 'boolean', default: false },
     browser: { type: 'boolean', default: false },
     long: { type: 'boolean', default: false },
@@ -49,18 +58,23 @@ const { values: options, positionals } = parseArgs({
 
 const sourceOf = (file) => readFileSync(join(ROOT, file), 'utf8')
 
+/** Whether the path is one of the files or in one of the folders. */
+const isIn = (path, places) => places.some((place) => path === place || path.startsWith(`${place}/`))
+
 function select (paths) {
   const wanted = positionals.map((path) => relative(ROOT, join(process.cwd(), path)))
   const all = paths.filter((path) => path.endsWith('.test.ts') && BROWSER_TESTS.test(path) === options.browser)
-  const files = all.filter(
-    (path) => (wanted.length === 0 || wanted.some((start) => path === start || path.startsWith(`${start}/`)))
-  )
-  const missing = wanted.filter((start) => !files.some((path) => path === start || path.startsWith(`${start}/`)))
+  const files = all.filter((path) => wanted.length === 0 || isIn(path, wanted))
+  const missing = [
+    ...wanted.filter((place) => !files.some((path) => isIn(path, [place]))),
+    ...SLOW.filter((place) => !paths.some((path) => isIn(path, [place]))),
+  ]
   if (missing.length > 0) {
     console.error(`There is no test in ${missing.join(', ')}`)
     process.exit(1)
   }
-  return options.database ? files.filter((file) => USES_DATABASE.test(sourceOf(file))) : files
+  const chosen = options.gate ? files.filter((path) => !isIn(path, SLOW)) : files
+  return options.database ? chosen.filter((file) => USES_DATABASE.test(sourceOf(file))) : chosen
 }
 
 /** Groups compatible files, twelve per process, because each process loads the program and its libraries once. */

@@ -35,7 +35,9 @@ const DAY_MS = 86_400_000
 /** Each pair has its own bank: filler, the statement, filler, the later statement, filler; a turn a day. */
 export async function measurePairs (embeddings: 'mock' | 'local'): Promise<PairFigures> {
   const { filler, pairs } = Value.Parse(Pairs, JSON.parse(readFileSync('bench/reflect/pairs.json', 'utf8')))
-  const app = await buildApp(testConfig({ file: { embedding_provider: embeddings } }), { log: { stream: { write: () => {} } } })
+  const app = await buildApp(testConfig({ file: { embedding_provider: embeddings } }), {
+    log: { stream: { write: () => {} } },
+  })
   const figures: PairFigures = {
     embeddings,
     pairs: pairs.length,

@@ -21,8 +21,8 @@ export interface Report {
 
 /** The report for people. */
 export function formatReport ({
-  concurrent, model_ms: modelMs, max_concurrency: maxConcurrency, node, cores, load_average: load, loads, overheads, pairs,
-  targets,
+  concurrent, model_ms: modelMs, max_concurrency: maxConcurrency, node, cores, load_average: load, loads, overheads,
+  pairs, targets,
 }: Report): string {
   const parts = [`Node ${node}, ${cores} cores, load ${load.before.toFixed(1)} before and ` +
     `${load.after.toFixed(1)} after`]

@@ -15,6 +15,10 @@ export interface Evidence {
   occurredAt: string | null
   /** RFC 3339; when the memory was stored. */
   retainedAt: string
+  /** How well recall ranked it for the question, from 0 to 1; absent when it was not ranked. */
+  score?: number
+  /** The cosine of the question and the memory; absent without the semantic strategy. */
+  similarity?: number | undefined
 }
 
 /** A JSON Schema that an answer has to satisfy. */

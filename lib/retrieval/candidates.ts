@@ -22,6 +22,8 @@ export interface MergedCandidate extends Readonly<Omit<Candidate, 'score'>> {
 
 /** A candidate of the ranking of a recall, which has those of the query and of its parts in one order. */
 export interface RankedCandidate extends Readonly<Pick<Candidate, 'bank' | 'memory' | 'passageCount' | 'passages'>> {
+  /** The cosine of the query and the best passage; absent without the semantic strategy. */
+  readonly similarity?: number | undefined
   /** Over all strategies and scorers, within 0–1. */
   readonly rankScore: number
   /** The place of the ranking that it was taken from; absent when that is the only one. */

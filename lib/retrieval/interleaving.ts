@@ -42,6 +42,8 @@ export function interleave (rankings: readonly QueryRanking[], minScore: number)
 }
 
 /** Written out without a spread, which is slower: this runs for every candidate of every recall. */
-function toRanked ({ bank, memory, passageCount, passages }: MergedCandidate, rankScore: number): RankedCandidate {
-  return { bank, memory, passageCount, passages, rankScore }
+function toRanked (
+  { bank, memory, passageCount, passages, scores: { semantic } }: MergedCandidate, rankScore: number,
+): RankedCandidate {
+  return { bank, memory, passageCount, passages, similarity: semantic, rankScore }
 }

@@ -34,11 +34,11 @@ export function truncate (
   for (const candidate of candidates) {
     const score = finalScore(candidate)
     if (hits.length >= limit || score < minScore) break
-    const { bank, memory, passageCount, passages, ranking, rerank } = candidate
+    const { bank, memory, passageCount, passages, similarity, ranking, rerank } = candidate
     const { value } = memory.tokens
     if (tokens + value > maxTokens) return { hits, truncated: true, tokens }
     tokens += value
-    hits.push({ bank, memory, passageCount, passages, score, ranking, rerank })
+    hits.push({ bank, memory, passageCount, passages, similarity, score, ranking, rerank })
   }
   return { hits, truncated: false, tokens }
 }

@@ -8,7 +8,7 @@ import { runCli } from '../helpers/cli.js'
 
 /*
  * Completion in the shells themselves. Those for which a real TAB is pressed run on a terminal that script(1) makes;
- * .ci/run installs the shells that a machine need not have.
+ * .ci/full installs the shells that a machine need not have.
  */
 const PROMPT = 'ready> '
 const COMMANDS = ['recall', 'reembed', 'reflect', 'retain']

@@ -59,6 +59,8 @@ export function * evidenceSteps (candidates: readonly RetrievedHit[], {
       speaker: speakerFor(memory),
       occurredAt: memory.occurredAt === null ? null : formatInstant(memory.occurredAt),
       retainedAt: formatInstant(memory.retainedAt),
+      score: candidate.score,
+      similarity: candidate.similarity,
       source: memory.source === null ? null : visibleText(memory.source),
       trust: memory.trust,
     })

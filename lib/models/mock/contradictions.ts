@@ -1,104 +1,54 @@
-import { formatInstant } from '../../time/clock.js'
+import { dayOf } from '../../time/days.js'
+import type { Statement } from './statements.js'
 
-export interface Statement {
-  /** Stems of all words; stop words unstemmed. */
-  terms: ReadonlySet<string>
-  /** Stems of the words that are not stop words, in order. */
-  contentTerms: readonly string[]
-  /** Milliseconds since the epoch; null when unknown. */
-  instant: number | null
-  /** Whether `instant` is when the statement was stored, because it has no time of its own. */
-  isStoredAt: boolean
-}
-
-/** A statement with the date that distinguishes it from those that contradict it. */
-export interface DatedStatement<S extends Statement> {
-  statement: S
-  /**
-   * In UTC, to the day, or as far as needed to distinguish it; `stored …` for the time of storage. Null for a statement
-   * that contradicts no other.
-   */
-  date: string | null
-  /** Whether a later one contradicts it. */
-  earlier: boolean
-}
-
-/** Characters of an instant up to its day, minute and second, and the whole without the time zone. */
-const PRECISIONS = [10, 16, 19, 23]
-/** Words at the beginning that name the same subject. */
-const LEADING = 2
 const NEGATIONS = new Set(`no not never dont doesnt didnt isnt arent wasnt werent hasnt havent hadnt wont wouldnt cant
 couldnt shouldnt mustnt`.split(/\s+/))
+/** Words that tell of something that is other than before. */
+const CHANGE = new RegExp([
+  String.raw`\b(?:moved|moving|relocated|switched|switching|changed|quit|left my|stopped|gave up|given up|started`,
+  String.raw`|no longer|any ?more|instead|used to|became|become|turned|new|now|sold|bought|got (?:a|an|my|rid)`,
+  String.raw`|replaced|correction|mistaken|was wrong|actually|postponed|rescheduled|cancell?ed|migrated|joined|hired`,
+  String.raw`|promoted|divorced|married|engaged|split up|broke up|retired|renamed|settled|adopted|outgrew|after all)\b`,
+].join(''), 'i')
+const FIRST_PERSON = /\b(?:I|[Mm]y|[Ww]e|[Oo]ur)\b/
+/** A statement of more words is a story, of which nothing can be replaced as a whole. */
+export const MOST_WORDS = 16
+/** The share of the shorter statement's words that two statements of one subject have in common. */
+const ONE_SUBJECT = 0.6
+const LEAST_SHARED = 2
 
 /**
- * Groups statements that contradict each other, the latest first, at the rank of the best of them. Two statements
- * contradict each other when they have different times and the same subject, and each has a content word that the other
- * lacks or only one of them is negated. They have the same subject when they begin with the same two content words,
- * share most content words, or begin with the same content word and share most of all words. The rule compares words
- * and not meaning, so the only effect of a contradiction is that the statements are dated.
- * @param statements best first
+ * Whether two statements contradict each other: the same speaker says them on different days (or the later has a
+ * word of change) about the same subject, and each has a content word that the other lacks, or only one is negated. They have the same subject when they
+ * are short and share most of their content words. The rule compares words and not meaning.
  */
-export function orderContradictions<S extends Statement> (statements: readonly S[]): Array<DatedStatement<S>> {
-  const placed: Array<DatedStatement<S>> = []
-  const remaining = new Set(statements)
-  for (const first of statements) {
-    if (remaining.delete(first)) placed.push(...orderGroup(takeGroup(first, remaining)))
-  }
-  return placed
-}
-
-/** Removes from `remaining` and returns the statements that contradict the first one, directly or through others. */
-function takeGroup<S extends Statement> (first: S, remaining: Set<S>): S[] {
-  const group = [first]
-  for (const member of group) {
-    for (const other of remaining) {
-      if (!contradict(member, other)) continue
-      remaining.delete(other)
-      group.push(other)
-    }
-  }
-  return group
-}
-
-function orderGroup<S extends Statement> (group: readonly S[]): Array<DatedStatement<S>> {
-  if (group.length === 1) return group.map((statement) => ({ statement, date: null, earlier: false }))
-  const instants = group.map(({ instant }) => instant ?? 0)
-  const latest = Math.max(...instants)
-  const distinct = [...new Set(instants)].map(formatInstant)
-  const length = PRECISIONS.find((length) => (
-    new Set(distinct.map((text) => text.slice(0, length))).size === distinct.length
-  ))
-  return [...group]
-    .sort((a, b) => (b.instant ?? 0) - (a.instant ?? 0))
-    .map((statement) => {
-      const date = formatInstant(statement.instant ?? 0).slice(0, length).replace('T', ' ')
-      return {
-        statement,
-        date: statement.isStoredAt ? `stored ${date}` : date,
-        earlier: (statement.instant ?? 0) < latest,
-      }
-    })
-}
-
-function contradict (one: Statement, other: Statement): boolean {
-  if (one.instant === null || other.instant === null || one.instant === other.instant) return false
+export function contradict (one: Statement, other: Statement): boolean {
+  const [first, second] = [one.told, other.told]
+  if (first.speakerKey !== second.speakerKey || first.instant === null || second.instant === null) return false
+  const later = first.instant > second.instant ? one : other
+  if (first.instant === second.instant) return false
+  if (dayOf(first.instant) === dayOf(second.instant) && !CHANGE.test(later.text)) return false
   return haveOneSubject(one, other) && differ(one, other)
 }
 
-function haveOneSubject (one: Statement, other: Statement): boolean {
-  const [first, second] = [one.contentTerms, other.contentTerms]
-  const beginAlike = (words: number) => (
-    Math.min(first.length, second.length) >= words &&
-    first.slice(0, words).every((term, index) => second[index] === term)
-  )
-  if (beginAlike(LEADING)) return true
-  if (shareMajority(new Set(first), new Set(second))) return true
-  return beginAlike(1) && shareMajority(one.terms, other.terms)
+/**
+ * Whether a later statement tells that what an earlier one says has changed: the same speaker, a word of change, and a
+ * matter that the question asks about.
+ * @param asked the matters of the question
+ */
+export function isChangeOf (later: Statement, earlier: Statement, asked: ReadonlySet<number>): boolean {
+  const [now, before] = [later.told, earlier.told]
+  if (now.speakerKey !== before.speakerKey || now.instant === null || before.instant === null) return false
+  if (now.instant <= before.instant || later.contentTerms.length > MOST_WORDS || !CHANGE.test(later.text)) return false
+  if (now.speaker !== null && !FIRST_PERSON.test(later.text)) return false
+  return [...asked].some((matter) => later.matters.has(matter))
 }
 
-function shareMajority (one: ReadonlySet<string>, other: ReadonlySet<string>): boolean {
-  const shared = [...one].filter((term) => other.has(term)).length
-  return shared >= LEADING && shared > Math.min(one.size, other.size) / 2
+function haveOneSubject (one: Statement, other: Statement): boolean {
+  const [first, second] = [new Set(one.contentTerms), new Set(other.contentTerms)]
+  if (Math.max(first.size, second.size) > MOST_WORDS) return false
+  const shared = [...first].filter((term) => second.has(term)).length
+  return shared >= LEAST_SHARED && shared >= ONE_SUBJECT * Math.min(first.size, second.size)
 }
 
 function differ (one: Statement, other: Statement): boolean {

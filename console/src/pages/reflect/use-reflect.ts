@@ -2,6 +2,7 @@ import type { Hit, ReflectEvent, ReflectRequest } from 'memory-gateway-client'
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import { announce } from '../../state/announcer.js'
 import { client } from '../../state/session.js'
+import { formatCount } from '../../text/format.js'
 
 type DataOf<Name extends ReflectEvent['event']> = Extract<ReflectEvent, { event: Name }>['data']
 
@@ -79,7 +80,8 @@ export function useReflect () {
       for await (const event of client.value.reflectStream(withAll, { signal: current.signal })) {
         update((old) => applyEvent(old, event, performance.now() - begin))
         if (event.event === 'evidence') {
-          announce(`${event.data.sources.length} memories are evidence; generating the answer`)
+          const { length } = event.data.sources
+          announce(`${formatCount(length, 'memory fits', 'memories fit')} the question; writing the answer`)
         }
         if (event.event === 'done') {
           announce(event.data.abstained ? 'The memories do not answer the question' : 'The answer is complete')

@@ -141,8 +141,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Delete memories by id or tag, or the whole bank
-         * @description Requires exactly one of memory_ids, tags and scope. `scope: "all"` requires the permission `admin`.
+         * Delete memories by id or by filters, or the whole bank
+         * @description Requires memory_ids, or one or more filters, or `scope: "all"`. A memory is deleted when it passes all filters that are given; one without `occurred_at` passes no bound on it. `scope: "all"` requires the permission `admin`.
          */
         post: operations["forget"];
         delete?: never;
@@ -622,7 +622,7 @@ export interface paths {
         put?: never;
         /**
          * Retain one event of a webhook source
-         * @description Reads the content, and metadata, tags and occurred_at if present; ignores other members, and all query parameters.
+         * @description Reads the content, and metadata, tags, occurred_at and speaker if present; ignores other members, and all query parameters.
          */
         post: operations["ingestWebhook"];
         delete?: never;
@@ -1014,6 +1014,15 @@ export interface components {
                 [key: string]: components["schemas"]["SettingOrigin"];
             };
             /**
+             * @description The operator's value of each limit, by its path: the bank may set a tighter one, never a looser one.
+             * @example {
+             *       "homeostasis.recall_max_tokens": 4000
+             *     }
+             */
+            ceilings: {
+                [key: string]: unknown;
+            };
+            /**
              * @description Entity tag of the configuration, for If-Match; also in the ETag header.
              * @example "hXZQ0b1rmzKq7yTnW5cJfA"
              */
@@ -1108,6 +1117,8 @@ export interface components {
             last_occurred_at: string | null;
             /** @description The 100 most frequent tags, in descending order of count. */
             tags: components["schemas"]["TagCount"][];
+            /** @description The 100 most frequent speakers, in descending order of count. */
+            speakers: components["schemas"]["SpeakerCount"][];
         };
         /** @description A page of banks. */
         BanksPage: {
@@ -1261,7 +1272,16 @@ export interface components {
             /** @description An untagged memory never matches a tag filter. */
             tags?: string[];
             tags_match?: components["schemas"]["TagsMatch"];
+            /** @description Only memories of one of these documents or conversations. */
+            document_ids?: string[];
             metadata?: components["schemas"]["Metadata"];
+            /**
+             * @description Only memories that one of these said, compared without regard to case.
+             * @example [
+             *       "user"
+             *     ]
+             */
+            speakers?: string[];
             /**
              * Format: date-time
              * @description Only memories that occurred at or after this instant. RFC 3339 with an offset.
@@ -1303,7 +1323,7 @@ export interface components {
         ExplainedFilter: {
             passed: boolean;
             /** @description Every filter that the memory does not satisfy. */
-            failed: ("tags" | "metadata" | "occurred_after" | "occurred_before" | "as_of" | "min_trust")[];
+            failed: ("tags" | "document_ids" | "metadata" | "speakers" | "occurred_after" | "occurred_before" | "as_of" | "min_trust")[];
         };
         /** @description The strategies combined; absent when only a part of the query found the memory. */
         ExplainedFusion: {
@@ -1430,7 +1450,7 @@ export interface components {
             /** @description The first 10 memories. Present with dry_run, for a caller that may also read the bank. A repeat with the same idempotency key shows only those that still exist. */
             sample?: components["schemas"]["Memory"][];
         };
-        /** @description The memories to delete: exactly one of memory_ids, tags and scope. */
+        /** @description The memories to delete: those of memory_ids, or all (scope), or those that pass every given filter. */
         ForgetRequest: {
             /**
              * @description Id of a bank.
@@ -1441,9 +1461,56 @@ export interface components {
             /** @description Not allowed with memory_ids. */
             tags?: string & number;
             /** @description Not allowed with memory_ids. */
+            document_ids?: string & number;
+            /** @description Not allowed with memory_ids. */
+            metadata?: string & number;
+            /** @description Not allowed with memory_ids. */
+            speakers?: string & number;
+            /** @description Not allowed with memory_ids. */
+            occurred_after?: string & number;
+            /** @description Not allowed with memory_ids. */
+            occurred_before?: string & number;
+            /** @description Not allowed with memory_ids. */
+            retained_after?: string & number;
+            /** @description Not allowed with memory_ids. */
+            retained_before?: string & number;
+            /** @description Not allowed with memory_ids. */
             tags_match?: string & number;
             /** @description Not allowed with memory_ids. */
             scope?: string & number;
+            /** @description Counts the memories and deletes none. Default false. */
+            dry_run?: boolean;
+        } | {
+            /**
+             * @description Id of a bank.
+             * @example user-alice
+             */
+            bank_id: string;
+            /** @description Not allowed with scope. */
+            memory_ids?: string & number;
+            /** @description Not allowed with scope. */
+            tags?: string & number;
+            /** @description Not allowed with scope. */
+            document_ids?: string & number;
+            /** @description Not allowed with scope. */
+            metadata?: string & number;
+            /** @description Not allowed with scope. */
+            speakers?: string & number;
+            /** @description Not allowed with scope. */
+            occurred_after?: string & number;
+            /** @description Not allowed with scope. */
+            occurred_before?: string & number;
+            /** @description Not allowed with scope. */
+            retained_after?: string & number;
+            /** @description Not allowed with scope. */
+            retained_before?: string & number;
+            /** @description Not allowed with scope. */
+            tags_match?: string & number;
+            /**
+             * @description The whole bank; requires the permission `admin`.
+             * @enum {string}
+             */
+            scope: "all";
             /** @description Counts the memories and deletes none. Default false. */
             dry_run?: boolean;
         } | {
@@ -1456,6 +1523,36 @@ export interface components {
             memory_ids?: string & number;
             /** @description An untagged memory never matches a tag filter. */
             tags: string[];
+            /** @description Only memories of one of these documents or conversations. */
+            document_ids?: string[];
+            metadata?: components["schemas"]["Metadata"];
+            /**
+             * @description Only memories that one of these said, compared without regard to case.
+             * @example [
+             *       "user"
+             *     ]
+             */
+            speakers?: string[];
+            /**
+             * Format: date-time
+             * @description Only memories that occurred at or after this instant. RFC 3339 with an offset.
+             */
+            occurred_after?: string;
+            /**
+             * Format: date-time
+             * @description Only memories that occurred before this instant. RFC 3339 with an offset.
+             */
+            occurred_before?: string;
+            /**
+             * Format: date-time
+             * @description Only memories retained at or after this instant. RFC 3339 with an offset.
+             */
+            retained_after?: string;
+            /**
+             * Format: date-time
+             * @description Only memories retained before this instant. RFC 3339 with an offset.
+             */
+            retained_before?: string;
             tags_match?: components["schemas"]["TagsMatch"];
             /** @description Not allowed with tags. */
             scope?: string & number;
@@ -1467,17 +1564,320 @@ export interface components {
              * @example user-alice
              */
             bank_id: string;
-            /** @description Not allowed with scope. */
+            /** @description Not allowed with document_ids. */
             memory_ids?: string & number;
-            /** @description Not allowed with scope. */
-            tags?: string & number;
-            /** @description Not allowed with scope. */
-            tags_match?: string & number;
+            /** @description An untagged memory never matches a tag filter. */
+            tags?: string[];
+            /** @description Only memories of one of these documents or conversations. */
+            document_ids: string[];
+            metadata?: components["schemas"]["Metadata"];
             /**
-             * @description The whole bank; requires the permission `admin`.
-             * @enum {string}
+             * @description Only memories that one of these said, compared without regard to case.
+             * @example [
+             *       "user"
+             *     ]
              */
-            scope: "all";
+            speakers?: string[];
+            /**
+             * Format: date-time
+             * @description Only memories that occurred at or after this instant. RFC 3339 with an offset.
+             */
+            occurred_after?: string;
+            /**
+             * Format: date-time
+             * @description Only memories that occurred before this instant. RFC 3339 with an offset.
+             */
+            occurred_before?: string;
+            /**
+             * Format: date-time
+             * @description Only memories retained at or after this instant. RFC 3339 with an offset.
+             */
+            retained_after?: string;
+            /**
+             * Format: date-time
+             * @description Only memories retained before this instant. RFC 3339 with an offset.
+             */
+            retained_before?: string;
+            /** @description Not allowed with document_ids. */
+            tags_match?: string & number;
+            /** @description Not allowed with document_ids. */
+            scope?: string & number;
+            /** @description Counts the memories and deletes none. Default false. */
+            dry_run?: boolean;
+        } | {
+            /**
+             * @description Id of a bank.
+             * @example user-alice
+             */
+            bank_id: string;
+            /** @description Not allowed with metadata. */
+            memory_ids?: string & number;
+            /** @description An untagged memory never matches a tag filter. */
+            tags?: string[];
+            /** @description Only memories of one of these documents or conversations. */
+            document_ids?: string[];
+            metadata: components["schemas"]["Metadata"];
+            /**
+             * @description Only memories that one of these said, compared without regard to case.
+             * @example [
+             *       "user"
+             *     ]
+             */
+            speakers?: string[];
+            /**
+             * Format: date-time
+             * @description Only memories that occurred at or after this instant. RFC 3339 with an offset.
+             */
+            occurred_after?: string;
+            /**
+             * Format: date-time
+             * @description Only memories that occurred before this instant. RFC 3339 with an offset.
+             */
+            occurred_before?: string;
+            /**
+             * Format: date-time
+             * @description Only memories retained at or after this instant. RFC 3339 with an offset.
+             */
+            retained_after?: string;
+            /**
+             * Format: date-time
+             * @description Only memories retained before this instant. RFC 3339 with an offset.
+             */
+            retained_before?: string;
+            /** @description Not allowed with metadata. */
+            tags_match?: string & number;
+            /** @description Not allowed with metadata. */
+            scope?: string & number;
+            /** @description Counts the memories and deletes none. Default false. */
+            dry_run?: boolean;
+        } | {
+            /**
+             * @description Id of a bank.
+             * @example user-alice
+             */
+            bank_id: string;
+            /** @description Not allowed with speakers. */
+            memory_ids?: string & number;
+            /** @description An untagged memory never matches a tag filter. */
+            tags?: string[];
+            /** @description Only memories of one of these documents or conversations. */
+            document_ids?: string[];
+            metadata?: components["schemas"]["Metadata"];
+            /**
+             * @description Only memories that one of these said, compared without regard to case.
+             * @example [
+             *       "user"
+             *     ]
+             */
+            speakers: string[];
+            /**
+             * Format: date-time
+             * @description Only memories that occurred at or after this instant. RFC 3339 with an offset.
+             */
+            occurred_after?: string;
+            /**
+             * Format: date-time
+             * @description Only memories that occurred before this instant. RFC 3339 with an offset.
+             */
+            occurred_before?: string;
+            /**
+             * Format: date-time
+             * @description Only memories retained at or after this instant. RFC 3339 with an offset.
+             */
+            retained_after?: string;
+            /**
+             * Format: date-time
+             * @description Only memories retained before this instant. RFC 3339 with an offset.
+             */
+            retained_before?: string;
+            /** @description Not allowed with speakers. */
+            tags_match?: string & number;
+            /** @description Not allowed with speakers. */
+            scope?: string & number;
+            /** @description Counts the memories and deletes none. Default false. */
+            dry_run?: boolean;
+        } | {
+            /**
+             * @description Id of a bank.
+             * @example user-alice
+             */
+            bank_id: string;
+            /** @description Not allowed with occurred_after. */
+            memory_ids?: string & number;
+            /** @description An untagged memory never matches a tag filter. */
+            tags?: string[];
+            /** @description Only memories of one of these documents or conversations. */
+            document_ids?: string[];
+            metadata?: components["schemas"]["Metadata"];
+            /**
+             * @description Only memories that one of these said, compared without regard to case.
+             * @example [
+             *       "user"
+             *     ]
+             */
+            speakers?: string[];
+            /**
+             * Format: date-time
+             * @description Only memories that occurred at or after this instant. RFC 3339 with an offset.
+             */
+            occurred_after: string;
+            /**
+             * Format: date-time
+             * @description Only memories that occurred before this instant. RFC 3339 with an offset.
+             */
+            occurred_before?: string;
+            /**
+             * Format: date-time
+             * @description Only memories retained at or after this instant. RFC 3339 with an offset.
+             */
+            retained_after?: string;
+            /**
+             * Format: date-time
+             * @description Only memories retained before this instant. RFC 3339 with an offset.
+             */
+            retained_before?: string;
+            /** @description Not allowed with occurred_after. */
+            tags_match?: string & number;
+            /** @description Not allowed with occurred_after. */
+            scope?: string & number;
+            /** @description Counts the memories and deletes none. Default false. */
+            dry_run?: boolean;
+        } | {
+            /**
+             * @description Id of a bank.
+             * @example user-alice
+             */
+            bank_id: string;
+            /** @description Not allowed with occurred_before. */
+            memory_ids?: string & number;
+            /** @description An untagged memory never matches a tag filter. */
+            tags?: string[];
+            /** @description Only memories of one of these documents or conversations. */
+            document_ids?: string[];
+            metadata?: components["schemas"]["Metadata"];
+            /**
+             * @description Only memories that one of these said, compared without regard to case.
+             * @example [
+             *       "user"
+             *     ]
+             */
+            speakers?: string[];
+            /**
+             * Format: date-time
+             * @description Only memories that occurred at or after this instant. RFC 3339 with an offset.
+             */
+            occurred_after?: string;
+            /**
+             * Format: date-time
+             * @description Only memories that occurred before this instant. RFC 3339 with an offset.
+             */
+            occurred_before: string;
+            /**
+             * Format: date-time
+             * @description Only memories retained at or after this instant. RFC 3339 with an offset.
+             */
+            retained_after?: string;
+            /**
+             * Format: date-time
+             * @description Only memories retained before this instant. RFC 3339 with an offset.
+             */
+            retained_before?: string;
+            /** @description Not allowed with occurred_before. */
+            tags_match?: string & number;
+            /** @description Not allowed with occurred_before. */
+            scope?: string & number;
+            /** @description Counts the memories and deletes none. Default false. */
+            dry_run?: boolean;
+        } | {
+            /**
+             * @description Id of a bank.
+             * @example user-alice
+             */
+            bank_id: string;
+            /** @description Not allowed with retained_after. */
+            memory_ids?: string & number;
+            /** @description An untagged memory never matches a tag filter. */
+            tags?: string[];
+            /** @description Only memories of one of these documents or conversations. */
+            document_ids?: string[];
+            metadata?: components["schemas"]["Metadata"];
+            /**
+             * @description Only memories that one of these said, compared without regard to case.
+             * @example [
+             *       "user"
+             *     ]
+             */
+            speakers?: string[];
+            /**
+             * Format: date-time
+             * @description Only memories that occurred at or after this instant. RFC 3339 with an offset.
+             */
+            occurred_after?: string;
+            /**
+             * Format: date-time
+             * @description Only memories that occurred before this instant. RFC 3339 with an offset.
+             */
+            occurred_before?: string;
+            /**
+             * Format: date-time
+             * @description Only memories retained at or after this instant. RFC 3339 with an offset.
+             */
+            retained_after: string;
+            /**
+             * Format: date-time
+             * @description Only memories retained before this instant. RFC 3339 with an offset.
+             */
+            retained_before?: string;
+            /** @description Not allowed with retained_after. */
+            tags_match?: string & number;
+            /** @description Not allowed with retained_after. */
+            scope?: string & number;
+            /** @description Counts the memories and deletes none. Default false. */
+            dry_run?: boolean;
+        } | {
+            /**
+             * @description Id of a bank.
+             * @example user-alice
+             */
+            bank_id: string;
+            /** @description Not allowed with retained_before. */
+            memory_ids?: string & number;
+            /** @description An untagged memory never matches a tag filter. */
+            tags?: string[];
+            /** @description Only memories of one of these documents or conversations. */
+            document_ids?: string[];
+            metadata?: components["schemas"]["Metadata"];
+            /**
+             * @description Only memories that one of these said, compared without regard to case.
+             * @example [
+             *       "user"
+             *     ]
+             */
+            speakers?: string[];
+            /**
+             * Format: date-time
+             * @description Only memories that occurred at or after this instant. RFC 3339 with an offset.
+             */
+            occurred_after?: string;
+            /**
+             * Format: date-time
+             * @description Only memories that occurred before this instant. RFC 3339 with an offset.
+             */
+            occurred_before?: string;
+            /**
+             * Format: date-time
+             * @description Only memories retained at or after this instant. RFC 3339 with an offset.
+             */
+            retained_after?: string;
+            /**
+             * Format: date-time
+             * @description Only memories retained before this instant. RFC 3339 with an offset.
+             */
+            retained_before: string;
+            /** @description Not allowed with retained_before. */
+            tags_match?: string & number;
+            /** @description Not allowed with retained_before. */
+            scope?: string & number;
             /** @description Counts the memories and deletes none. Default false. */
             dry_run?: boolean;
         };
@@ -1664,6 +2064,8 @@ export interface components {
             document_id?: string;
             /** @description Where the memory comes from. */
             source?: string;
+            /** @description Who said it: `user`, `assistant` or a name, in visible characters. Default: the text `metadata.speaker`, else the role of a chat message in `metadata.role`. It is kept as `metadata.speaker`. */
+            speaker?: string;
             /** @description Can lower the trust that memories of the importer have, but not raise it. */
             trust?: components["schemas"]["TrustLevel"];
         };
@@ -1830,7 +2232,16 @@ export interface components {
             /** @description An untagged memory never matches a tag filter. */
             tags?: string[];
             tags_match?: components["schemas"]["TagsMatch"];
+            /** @description Only memories of one of these documents or conversations. */
+            document_ids?: string[];
             metadata?: components["schemas"]["Metadata"];
+            /**
+             * @description Only memories that one of these said, compared without regard to case.
+             * @example [
+             *       "user"
+             *     ]
+             */
+            speakers?: string[];
             /**
              * Format: date-time
              * @description Only memories that occurred at or after this instant. RFC 3339 with an offset.
@@ -1877,7 +2288,16 @@ export interface components {
             /** @description An untagged memory never matches a tag filter. */
             tags?: string[];
             tags_match?: components["schemas"]["TagsMatch"];
+            /** @description Only memories of one of these documents or conversations. */
+            document_ids?: string[];
             metadata?: components["schemas"]["Metadata"];
+            /**
+             * @description Only memories that one of these said, compared without regard to case.
+             * @example [
+             *       "user"
+             *     ]
+             */
+            speakers?: string[];
             /**
              * Format: date-time
              * @description Only memories that occurred at or after this instant. RFC 3339 with an offset.
@@ -2007,7 +2427,16 @@ export interface components {
             /** @description An untagged memory never matches a tag filter. */
             tags?: string[];
             tags_match?: components["schemas"]["TagsMatch"];
+            /** @description Only memories of one of these documents or conversations. */
+            document_ids?: string[];
             metadata?: components["schemas"]["Metadata"];
+            /**
+             * @description Only memories that one of these said, compared without regard to case.
+             * @example [
+             *       "user"
+             *     ]
+             */
+            speakers?: string[];
             /**
              * Format: date-time
              * @description Only memories that occurred at or after this instant. RFC 3339 with an offset.
@@ -2056,7 +2485,16 @@ export interface components {
             /** @description An untagged memory never matches a tag filter. */
             tags?: string[];
             tags_match?: components["schemas"]["TagsMatch"];
+            /** @description Only memories of one of these documents or conversations. */
+            document_ids?: string[];
             metadata?: components["schemas"]["Metadata"];
+            /**
+             * @description Only memories that one of these said, compared without regard to case.
+             * @example [
+             *       "user"
+             *     ]
+             */
+            speakers?: string[];
             /**
              * Format: date-time
              * @description Only memories that occurred at or after this instant. RFC 3339 with an offset.
@@ -2250,6 +2688,8 @@ export interface components {
             document_id?: string;
             /** @description Where the memory comes from. */
             source?: string;
+            /** @description Who said it: `user`, `assistant` or a name, in visible characters. Default: the text `metadata.speaker`, else the role of a chat message in `metadata.role`. It is kept as `metadata.speaker`. */
+            speaker?: string;
             /**
              * Format: date-time
              * @description When the memory expires; must be in the future. RFC 3339 with an offset.
@@ -2280,6 +2720,8 @@ export interface components {
             document_id?: string;
             /** @description Where the memory comes from. */
             source?: string;
+            /** @description Who said it: `user`, `assistant` or a name, in visible characters. Default: the text `metadata.speaker`, else the role of a chat message in `metadata.role`. It is kept as `metadata.speaker`. */
+            speaker?: string;
             /**
              * Format: date-time
              * @description When the memory expires; must be in the future. RFC 3339 with an offset.
@@ -2307,6 +2749,10 @@ export interface components {
         /** @description The webhook sources. */
         SourcesAnswer: {
             sources: components["schemas"]["Source"][];
+        };
+        SpeakerCount: {
+            speaker: string;
+            memory_count: number;
         };
         /** @description How a strategy ranks a hit. */
         StrategyScore: {
@@ -2698,7 +3144,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description The memories to delete: exactly one of memory_ids, tags and scope. */
+        /** @description The memories to delete: those of memory_ids, or all (scope), or those that pass every given filter. */
         requestBody: {
             content: {
                 /**
@@ -2878,6 +3324,12 @@ export interface operations {
                      *           "tag": "preference",
                      *           "memory_count": 1
                      *         }
+                     *       ],
+                     *       "speakers": [
+                     *         {
+                     *           "speaker": "Alice",
+                     *           "memory_count": 1
+                     *         }
                      *       ]
                      *     }
                      */
@@ -2902,6 +3354,13 @@ export interface operations {
                  * @example {"topic":"tea"}
                  */
                 metadata?: string;
+                /**
+                 * @description Only memories that one of these said, compared without regard to case.
+                 * @example [
+                 *       "user"
+                 *     ]
+                 */
+                speakers?: string[];
                 /** @description Only memories that occurred at or after this instant. RFC 3339 with an offset. */
                 occurred_after?: string;
                 /** @description Only memories that occurred before this instant. RFC 3339 with an offset. */
@@ -3146,6 +3605,9 @@ export interface operations {
                      *       "origin": {
                      *         "mission": "bank"
                      *       },
+                     *       "ceilings": {
+                     *         "reflect.max_evidence": 20
+                     *       },
                      *       "etag": "\"hXZQ0b1rmzKq7yTnW5cJfA\"",
                      *       "updated_at": "2026-01-05T09:30:00.000Z",
                      *       "updated_by": "user:alice"
@@ -3213,6 +3675,9 @@ export interface operations {
                      *       "origin": {
                      *         "mission": "bank"
                      *       },
+                     *       "ceilings": {
+                     *         "reflect.max_evidence": 20
+                     *       },
                      *       "etag": "\"hXZQ0b1rmzKq7yTnW5cJfA\"",
                      *       "updated_at": "2026-01-05T09:30:00.000Z",
                      *       "updated_by": "user:alice"
@@ -3267,6 +3732,9 @@ export interface operations {
                      *       },
                      *       "origin": {
                      *         "mission": "bank"
+                     *       },
+                     *       "ceilings": {
+                     *         "reflect.max_evidence": 20
                      *       },
                      *       "etag": "\"hXZQ0b1rmzKq7yTnW5cJfA\"",
                      *       "updated_at": "2026-01-05T09:30:00.000Z",
@@ -3343,6 +3811,9 @@ export interface operations {
                      *       },
                      *       "origin": {
                      *         "mission": "bank"
+                     *       },
+                     *       "ceilings": {
+                     *         "reflect.max_evidence": 20
                      *       },
                      *       "etag": "\"hXZQ0b1rmzKq7yTnW5cJfA\"",
                      *       "updated_at": "2026-01-05T09:30:00.000Z",
@@ -3729,6 +4200,9 @@ export interface operations {
                      *       "origin": {
                      *         "mission": "bank"
                      *       },
+                     *       "ceilings": {
+                     *         "reflect.max_evidence": 20
+                     *       },
                      *       "etag": "\"hXZQ0b1rmzKq7yTnW5cJfA\"",
                      *       "updated_at": "2026-01-05T09:30:00.000Z",
                      *       "updated_by": "user:alice"
@@ -3774,6 +4248,9 @@ export interface operations {
                      *       },
                      *       "origin": {
                      *         "mission": "bank"
+                     *       },
+                     *       "ceilings": {
+                     *         "reflect.max_evidence": 20
                      *       },
                      *       "etag": "\"hXZQ0b1rmzKq7yTnW5cJfA\"",
                      *       "updated_at": "2026-01-05T09:30:00.000Z",

@@ -1,0 +1,235 @@
+import type { Steps } from '../../concurrency/steps.js'
+import { isAssistant, readQuestion, type Asked, type AskedFor } from './asked.js'
+import { hasWordOrMatter, mattersOf } from './matters.js'
+import { contradict, isChangeOf, MOST_WORDS } from './contradictions.js'
+import { statedIn, type Statement, type Told } from './statements.js'
+
+/** Maximum number of sentences in an answer. */
+const MAX_SENTENCES = 3
+/** A further sentence is quoted from this share of the best one's score; of a memory that is quoted already, earlier. */
+const FURTHER = 0.75
+const FURTHER_OF_SAME = 0.5
+/** The evidence answers from this sum of `supportOf` on. */
+const ENOUGH_SUPPORT = 3.1
+/** What each feature of a sentence adds to its score. */
+const WEIGHTS = {
+  /** The score of the recall, from 0 to 1. */
+  recall: 1.2,
+  best: 0.3,
+  /** The share of the question's words in the sentence, and in the rest of the memory. */
+  ownWords: 0.6,
+  memoryWords: 0.4,
+  /** It has what the question asks for: a time, a number, a place … */
+  kind: 0.3,
+  /** Its speaker is asked about, and speaks of themselves. */
+  speaker: 0.5,
+  firstPerson: 0.2,
+  /** An assistant's, although the question does not ask what it said. */
+  assistant: -0.5,
+  short: -0.3,
+  /** It points at a picture, or reacts to what somebody else said. */
+  pointer: -0.2,
+  reaction: -0.3,
+} as const
+const SHORT_WORDS = 4
+/** The share of the question's words from which two sentences answer the same. */
+const SAME_QUESTION = 0.7
+
+const WORD_NUMBER = 'two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|couple|hundred|thousand|million'
+/** What a sentence has that answers a question of the kind. */
+const ANSWERS: Readonly<Record<Exclude<AskedFor, 'other'>, RegExp>> = {
+  time: new RegExp([
+    String.raw`\d{4}|\b(?:yesterday|today|tonight|tomorrow|ago|last|next|since|recently|just|weeks?|weekends?|months?`,
+    String.raw`|years?|(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|may|june|july|august`,
+    String.raw`|september|october|november|december|spring|summer|autumn|fall|winter|birthday|days?|morning|evening`,
+    String.raw`|night)\b`,
+  ].join(''), 'i'),
+  number: new RegExp(String.raw`\d|\b(?:one|once|twice|${WORD_NUMBER})\b`, 'i'),
+  place: /\b(?:in|at|from|to|near|around|through|across|outside|by)\s+(?:(?:the|my|our|a|an)\s+)?\p{L}+/u,
+  person: new RegExp([
+    String.raw`(?<=\S\s+)\p{Lu}\p{Ll}+|\b(?:he|she|they|mom|mum|dad|mother|father|sister|brother|wife|husband|friend|son`,
+    String.raw`|daughter|boss|colleague|partner|grand\p{L}+)\b`,
+  ].join(''), 'u'),
+  reason: new RegExp([
+    String.raw`\b(?:because|since|so (?:that|i|we)|reason|why|inspired|motivated|made me|want(?:ed)? to|in order|helps?`,
+    String.raw`|due to)\b`,
+  ].join(''), 'i'),
+}
+const FIRST_PERSON = /\b(?:I|[Mm]y|[Mm]e|[Mm]ine|[Ww]e|[Oo]ur)\b/
+const POINTER = new RegExp([
+  String.raw`\b(?:here['’]s|check (?:it |this |that )?out|take a look|look at|this (?:pic|photo|picture|one)`,
+  String.raw`|that (?:pic|photo|one))\b`,
+].join(''), 'i')
+const REACTION = new RegExp([
+  String.raw`^(?:that['’]?s|that (?:is|sounds|must)|sounds|glad|so glad|you['’]re|your|you|it['’]s (?:so|really|great`,
+  String.raw`|awesome)|i['’]m (?:so |really )?(?:glad|happy|proud))\b`,
+].join(''), 'i')
+/** From this cosine on a memory is taken to be about the question, fully from `SURE_COSINE`. */
+const LEAST_COSINE = 0.4
+const SURE_COSINE = 0.6
+/** The meaning of a question of more words counts less: a long one shares words with what answers it. */
+const FEW_WORDS = 2
+
+export interface Quoted {
+  readonly statement: Statement
+  /** Whether a statement before it in the answer says what came of it. */
+  readonly isEarlier: boolean
+}
+
+interface Scored {
+  readonly statement: Statement
+  readonly score: number
+}
+
+type Words = Pick<Statement, 'terms' | 'matters'>
+
+function hasWord ({ terms, matters }: Words, term: string): boolean {
+  return hasWordOrMatter(terms, matters, term)
+}
+
+/** How many of the question's words are found: shares by the rarity of the words in the evidence. */
+class Coverage {
+  readonly #terms: readonly string[]
+  readonly #weights: readonly number[]
+  readonly #total: number
+
+  constructor (terms: readonly string[], memories: readonly Told[]) {
+    this.#terms = terms
+    this.#weights = terms.map((term) => {
+      const frequency = memories.filter((memory) => hasWord(memory, term)).length
+      return Math.log(1 + memories.length / (frequency + 1))
+    })
+    this.#total = this.#weights.reduce((sum, weight) => sum + weight, 0)
+  }
+
+  weighted (found: Words): number {
+    const shared = this.#terms.reduce((sum, term, at) => sum + (hasWord(found, term) ? this.#weights[at]! : 0), 0)
+    return this.#total === 0 ? 0 : shared / this.#total
+  }
+
+  plain (isFound: (term: string) => boolean): number {
+    return this.#terms.filter(isFound).length / Math.max(1, this.#terms.length)
+  }
+}
+
+/**
+ * Chooses the sentences that answer a question.
+ * @returns at most three, in the order of the answer; none when the evidence does not answer the question
+ */
+export function * choose (question: string, memories: readonly Told[]): Steps<Quoted[]> {
+  const speakers = new Set(memories.map(({ speakerKey }) => speakerKey).filter((key) => key !== ''))
+  const asked = readQuestion(question, speakers)
+  const coverage = new Coverage(asked.terms, memories)
+  const isName = nameTest(speakers)
+  const scored: Scored[] = []
+  for (const memory of memories) {
+    const memoryWords = coverage.weighted(memory)
+    for (const found of memory.statements) {
+      const text = statedIn(found.text, isName)
+      if (text === undefined) continue
+      const statement = { ...found, text }
+      scored.push({ statement, score: scoreOf(asked, coverage, statement, memoryWords) })
+    }
+    yield
+  }
+  scored.sort((a, b) => b.score - a.score)
+  const [best] = scored
+  if (best === undefined || supportOf(asked, coverage, best.statement, memories) < ENOUGH_SUPPORT) return []
+  return orderByTime(asked, select(asked, scored), coverage)
+}
+
+/** Names and their short forms: `Mel` for `Melanie`. */
+function nameTest (speakers: ReadonlySet<string>): (word: string) => boolean {
+  const names = [...speakers].flatMap((key) => key.split(' '))
+  return (word) => names.some((name) => name === word || (word.length >= 3 && name.startsWith(word)))
+}
+
+function scoreOf (asked: Asked, coverage: Coverage, statement: Statement, memoryWords: number): number {
+  const { told, text, contentTerms } = statement
+  let score = WEIGHTS.recall * told.score + WEIGHTS.ownWords * coverage.weighted(statement) +
+    WEIGHTS.memoryWords * memoryWords
+  if (told.source === 1) score += WEIGHTS.best
+  if (asked.kind !== 'other' && ANSWERS[asked.kind].test(text)) score += WEIGHTS.kind
+  if (asked.speakers.has(told.speakerKey)) {
+    score += WEIGHTS.speaker
+    if (FIRST_PERSON.test(text)) score += WEIGHTS.firstPerson
+  } else if (asked.speakers.size === 0 && isAssistant(told.speakerKey)) score += WEIGHTS.assistant
+  if (contentTerms.length < SHORT_WORDS) score += WEIGHTS.short
+  if (POINTER.test(text)) score += WEIGHTS.pointer
+  if (REACTION.test(text)) score += WEIGHTS.reaction
+  return score
+}
+
+/**
+ * How well the evidence supports an answer, from 0 to 5.6: the score of the recall; the shares of the question's words
+ * in the best sentence, in its memory, in any sentence and anywhere, or the meaning of the memories instead; and
+ * whether the person asked about speaks. Words that meet by accident are few in each of them.
+ */
+function supportOf (asked: Asked, coverage: Coverage, best: Statement, memories: readonly Told[]): number {
+  const meaning = (cosine: number) => (
+    Math.max(0, Math.min(1, (cosine - LEAST_COSINE) / (SURE_COSINE - LEAST_COSINE))) *
+    Math.min(1, FEW_WORDS / Math.max(1, asked.terms.length))
+  )
+  const ofBest = meaning(best.told.similarity)
+  const ofAny = meaning(Math.max(...memories.map(({ similarity }) => similarity)))
+  const inAnySentence = Math.max(...memories.flatMap(({ statements }) => (
+    statements.map((statement) => coverage.plain((term) => hasWord(statement, term)))
+  )))
+  return Math.max(...memories.map(({ score }) => score)) +
+    Math.max(ofBest, coverage.plain((term) => hasWord(best.told, term))) +
+    Math.max(ofBest, coverage.plain((term) => hasWord(best, term))) +
+    Math.max(ofAny, inAnySentence) +
+    Math.max(ofAny, coverage.plain((term) => memories.some((memory) => hasWord(memory, term)))) +
+    (asked.speakers.has(best.told.speakerKey) ? 0.6 : 0)
+}
+
+function select (asked: Asked, scored: readonly Scored[]): Statement[] {
+  const best = scored[0]!
+  const chosen: Statement[] = [best.statement]
+  const matters = mattersOf(asked.terms)
+  const change = asked.isAboutPresent
+    ? scored.find(({ statement }) => isChangeOf(statement, best.statement, matters))
+    : undefined
+  if (change !== undefined) chosen.push(change.statement)
+  for (const { statement, score } of scored.slice(1)) {
+    if (chosen.length >= MAX_SENTENCES) break
+    if (chosen.includes(statement) || chosen.some((other) => repeats(other, statement))) continue
+    const isOfSame = chosen.some(({ told }) => told === statement.told)
+    if (score >= best.score * (isOfSame ? FURTHER_OF_SAME : FURTHER)) chosen.push(statement)
+  }
+  return chosen
+}
+
+function repeats (one: Statement, other: Statement): boolean {
+  const [first, second] = [new Set(one.contentTerms), new Set(other.contentTerms)]
+  const shared = [...first].filter((term) => second.has(term)).length
+  return shared >= 0.8 * Math.min(first.size, second.size)
+}
+
+/** Where statements differ, the latest comes first; the others stay in their order. */
+function orderByTime (asked: Asked, chosen: readonly Statement[], coverage: Coverage): Quoted[] {
+  const matters = mattersOf(asked.terms)
+  const answers = (statement: Statement) => (
+    asked.kind !== 'other' && ANSWERS[asked.kind].test(statement.text) && coverage.weighted(statement) >= SAME_QUESTION &&
+    statement.contentTerms.length <= MOST_WORDS && !isAssistant(statement.told.speakerKey)
+  )
+  const bothAnswer = (one: Statement, other: Statement) => (
+    one.told.speakerKey === other.told.speakerKey && answers(one) && answers(other)
+  )
+  const quoted: Quoted[] = []
+  for (const statement of chosen) {
+    const isReplacedBy = (other: Statement) => (
+      (asked.kind !== 'time' && contradict(statement, other)) || (asked.isAboutPresent && (
+        isChangeOf(other, statement, matters) || (bothAnswer(statement, other))
+      ))
+    )
+    const isEarlier = chosen.some((other) => isLater(other, statement) && isReplacedBy(other))
+    quoted.push({ statement, isEarlier })
+  }
+  return quoted.sort((a, b) => Number(a.isEarlier) - Number(b.isEarlier) ||
+    (a.isEarlier ? (b.statement.told.instant ?? 0) - (a.statement.told.instant ?? 0) : 0))
+}
+
+function isLater ({ told: { instant: one } }: Statement, { told: { instant: other } }: Statement): boolean {
+  return one !== null && other !== null && one > other
+}
