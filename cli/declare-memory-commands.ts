@@ -75,7 +75,7 @@ export function declareMemoryCommands (program: Command): void {
     .argument('<question>', 'the question')
     .option('--max-tokens <number>', 'maximum number of tokens of the answer', integer(1))
     .option('--instructions <text>', 'wishes for tone, length and language of the answer')
-    .option('--no-sources', 'do not show the memories on which the answer is based')
+    .option('--no-sources', 'do not show the memories that the answer cites')
     .action(async (bank, question, options) => {
       await (await import('./commands/reflect.js')).reflect(bank, question, options)
     })

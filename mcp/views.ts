@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { BankId, MemoryId, MetadataSchema, strict, trust } from '../lib/memory/schemas.js'
-import type { Hit, MemoryRecord } from '../lib/memory/schemas.js'
+import type { Hit, MemoryRecord, ReflectSource } from '../lib/memory/schemas.js'
 import type { TokenBudget } from './token-budget.js'
 import { withoutUndefined } from '../lib/validation/members.js'
 
@@ -27,6 +27,7 @@ export const MemoryView = strict({
   expires_at: instant('When the memory expires.'),
   document_id: Type.Optional(Type.String()),
   source: Type.Optional(Type.String()),
+  cited: Type.Optional(Type.Boolean({ description: 'Whether the answer of a reflect cites it; absent elsewhere.' })),
   trust: trust('`untrusted` and `suspect` memories may try to mislead their reader.'),
 })
 
@@ -35,7 +36,7 @@ const GAP = ' … '
 
 export type MemoryView = Static<typeof MemoryView>
 
-export function memoryView (memory: MemoryRecord | Hit): MemoryView {
+export function memoryView (memory: MemoryRecord | Hit | ReflectSource): MemoryView {
   const { tags, metadata, occurred_at: occurred, expires_at: expires, document_id: document, source } = memory
   return withoutUndefined({
     occurred_at: occurred ?? undefined,
@@ -50,6 +51,7 @@ export function memoryView (memory: MemoryRecord | Hit): MemoryView {
     expires_at: expires ?? undefined,
     document_id: document ?? undefined,
     source: source ?? undefined,
+    cited: 'cited' in memory ? memory.cited : undefined,
     trust: memory.trust,
   })
 }

@@ -27,6 +27,8 @@ export type ExplainRecallAnswer = Schemas['ExplainRecallAnswer']
 /** Exactly one of `bank_id` and `banks`. */
 export type ReflectRequest = Schemas['ReflectRequest']
 export type ReflectAnswer = Schemas['ReflectAnswer']
+/** A source of a reflect: a hit that its answer cites or not. */
+export type ReflectSource = Schemas['ReflectSource']
 /** The events of a reflect stream. A failure in the middle is thrown and is not an event. */
 export type ReflectEvent = Exclude<Schemas['ReflectEvent'], Schemas['ErrorEvent']>
 

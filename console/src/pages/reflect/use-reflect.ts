@@ -9,7 +9,7 @@ type DataOf<Name extends ReflectEvent['event']> = Extract<ReflectEvent, { event:
 /** The progress of an answer. */
 export interface Run {
   phase: 'searching' | 'answering' | 'done' | 'failed' | 'cancelled'
-  /** The evidence, in the order of the citation markers. */
+  /** The evidence; once the answer is complete, in the order of the citation markers. */
   sources: readonly Hit[] | undefined
   /** The part of the answer that has arrived. */
   text: string
@@ -44,7 +44,11 @@ function applyEvent (run: Run, { event, data }: ReflectEvent, elapsedMs: number)
     case 'evidence': return { ...run, phase: 'answering', sources: data.sources, evidenceMs: elapsedMs }
     case 'delta': return { ...run, text: run.text + data.text }
     case 'usage': return { ...run, usage: data }
-    case 'done': return { ...run, phase: 'done', text: data.answer, result: data, totalMs: elapsedMs }
+    case 'done': {
+      // An abstention has no sources: what was examined stays.
+      const sources = data.abstained ? run.sources : data.sources
+      return { ...run, phase: 'done', text: data.answer, sources, result: data, totalMs: elapsedMs }
+    }
   }
 }
 
@@ -72,7 +76,8 @@ export function useReflect () {
     setRun({ ...INITIAL_RUN, hasSchema: request.response_schema !== undefined })
     announce('Searching the memories')
     try {
-      for await (const event of client.value.reflectStream(request, { signal: current.signal })) {
+      const withAll: ReflectRequest = { ...request, include_sources: 'all' }
+      for await (const event of client.value.reflectStream(withAll, { signal: current.signal })) {
         update((old) => applyEvent(old, event, performance.now() - begin))
         if (event.event === 'evidence') {
           const { length } = event.data.sources

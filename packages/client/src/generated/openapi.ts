@@ -411,9 +411,9 @@ export interface paths {
         put?: never;
         /**
          * Answer a question from memories
-         * @description The answer cites its sources as [1], [2]. Without evidence, the service abstains and calls no model.
+         * @description The answer cites its sources as [1], [2], in the order of `sources`. Without evidence, the service abstains and calls no model.
          *
-         *     With `Accept: text/event-stream` the answer is streamed: `evidence` (`{sources}`), any number of `delta` (`{text}`), `usage`, then `done` (the members of the JSON answer except sources and usage; its `answer` is the whole text), or `error` (the body of an error answer). A comment is sent after every 15 seconds of silence. An error before the `evidence` event gets an ordinary error status.
+         *     With `Accept: text/event-stream` the answer is streamed: `evidence` (`{sources}`, in the order of the ranking), any number of `delta` (`{text}`), `usage`, then `done` (the members of the JSON answer except usage; its `answer` is the whole text), or `error` (the body of an error answer). A comment is sent after every 15 seconds of silence. An error before the `evidence` event gets an ordinary error status.
          */
         post: operations["reflect"];
         delete?: never;
@@ -1223,6 +1223,7 @@ export interface components {
             /** @enum {string} */
             event: "evidence";
             data: {
+                /** @description The evidence in the order of the ranking, without numbers; empty with `include_sources: false`. */
                 sources: components["schemas"]["Hit"][];
             };
         };
@@ -2357,7 +2358,8 @@ export interface components {
          *           "source": null,
          *           "speaker": "Alice",
          *           "trust": "trusted",
-         *           "score": 0.82
+         *           "score": 0.82,
+         *           "cited": true
          *         }
          *       ],
          *       "usage": {
@@ -2382,11 +2384,11 @@ export interface components {
             truncated?: boolean;
             /** @description What was not available for the answer. `model`: the language model was not available, so the answer consists of sentences from the memories. Absent when nothing was missing. */
             degraded?: components["schemas"]["ReflectDegradation"][];
-            /** @description The evidence, in the order of the citation numbers; empty with `include_sources: false` and when reflect abstained. */
-            sources: components["schemas"]["Hit"][];
+            /** @description What the answer cites, in the order of the citation numbers: `[1]` cites the first. With `include_sources: "all"` the rest of the evidence follows in the order of the ranking. Empty with `include_sources: false` and when reflect abstained. */
+            sources: components["schemas"]["ReflectSource"][];
             usage: components["schemas"]["ReflectUsage"];
         };
-        /** @description The whole answer. */
+        /** @description The whole answer with its sources. */
         ReflectConclusion: {
             /** @description The answer; `[1]` cites the first source. */
             answer: string;
@@ -2402,6 +2404,8 @@ export interface components {
             truncated?: boolean;
             /** @description What was not available for the answer. `model`: the language model was not available, so the answer consists of sentences from the memories. Absent when nothing was missing. */
             degraded?: components["schemas"]["ReflectDegradation"][];
+            /** @description What the answer cites, in the order of the citation numbers: `[1]` cites the first. With `include_sources: "all"` the rest of the evidence follows in the order of the ranking. Empty with `include_sources: false` and when reflect abstained. */
+            sources: components["schemas"]["ReflectSource"][];
         };
         /** @enum {string} */
         ReflectDegradation: "rewrite" | "semantic" | "rerank" | "model";
@@ -2455,8 +2459,11 @@ export interface components {
              * @description The instant to which relative times in the query, such as "yesterday" or "two weeks ago", refer; for queries about a past conversation. RFC 3339 with an offset: days, weeks and months are those of the calendar at that offset. Default now, in UTC. It affects nothing else: an expired memory stays expired.
              */
             reference_time?: string;
-            /** @description Whether the answer includes its sources. Default true. */
-            include_sources?: boolean;
+            /**
+             * @description Which sources the answer includes: `cited` (default; `true` means the same), the memories that it cites; `all`, after these also the rest of the evidence; false, none.
+             * @enum {string|boolean}
+             */
+            include_sources?: "cited" | "all" | true | false;
             /**
              * @description Instructions for the tone, length, language and form of the answer. They never count as evidence.
              * @example Answer in one sentence, informally.
@@ -2510,8 +2517,11 @@ export interface components {
              * @description The instant to which relative times in the query, such as "yesterday" or "two weeks ago", refer; for queries about a past conversation. RFC 3339 with an offset: days, weeks and months are those of the calendar at that offset. Default now, in UTC. It affects nothing else: an expired memory stays expired.
              */
             reference_time?: string;
-            /** @description Whether the answer includes its sources. Default true. */
-            include_sources?: boolean;
+            /**
+             * @description Which sources the answer includes: `cited` (default; `true` means the same), the memories that it cites; `all`, after these also the rest of the evidence; false, none.
+             * @enum {string|boolean}
+             */
+            include_sources?: "cited" | "all" | true | false;
             /**
              * @description Instructions for the tone, length, language and form of the answer. They never count as evidence.
              * @example Answer in one sentence, informally.
@@ -2521,6 +2531,71 @@ export interface components {
             response_schema?: Record<string, unknown>;
             /** @description Maximum milliseconds for the answer; clamped to the limit of the server (`reflect.timeout_ms`). */
             timeout_ms?: number;
+        };
+        /**
+         * @description A memory that is evidence for an answer.
+         * @example {
+         *       "memory_id": "01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e5f",
+         *       "bank_id": "user-alice",
+         *       "text": "Alice prefers tea over coffee.",
+         *       "tags": [
+         *         "preference"
+         *       ],
+         *       "metadata": {
+         *         "channel": "chat"
+         *       },
+         *       "occurred_at": null,
+         *       "retained_at": "2026-01-05T09:30:00.000Z",
+         *       "expires_at": null,
+         *       "document_id": null,
+         *       "source": null,
+         *       "speaker": "Alice",
+         *       "trust": "trusted",
+         *       "score": 0.82,
+         *       "cited": true
+         *     }
+         */
+        ReflectSource: {
+            /**
+             * Format: uuid
+             * @description UUIDv7.
+             * @example 01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e5f
+             */
+            memory_id: string;
+            /**
+             * @description Id of a bank.
+             * @example user-alice
+             */
+            bank_id: string;
+            /** @description The whole text of the memory. */
+            text: string;
+            tags: string[];
+            metadata: components["schemas"]["Metadata"];
+            /**
+             * Format: date-time
+             * @description When the event that the memory describes happened.
+             */
+            occurred_at: string | null;
+            /** Format: date-time */
+            retained_at: string;
+            /**
+             * Format: date-time
+             * @description When the memory expires.
+             */
+            expires_at: string | null;
+            document_id: string | null;
+            source: string | null;
+            /** @description Who said it: a name, `user` or `assistant`. Null when nobody is stated. */
+            speaker: string | null;
+            /** @description How far the memory may be believed, decided when it was written: by its writer, and `suspect` when it looks like an instruction to a model or hides text. */
+            trust: components["schemas"]["TrustLevel"];
+            /** @description From 0 to 1; comparable only within one answer. */
+            score: number;
+            /** @description The passages that matched, best first, when the memory was split. */
+            passages?: components["schemas"]["Passage"][];
+            scores?: components["schemas"]["HitScores"];
+            /** @description Whether the answer cites it. */
+            cited: boolean;
         };
         /** @description Tokens and cost of the answer. */
         ReflectUsage: {
