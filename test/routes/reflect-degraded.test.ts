@@ -119,6 +119,15 @@ await t.test('in the extractive mode memories replace a model that hangs until t
   )
 })
 
+await t.test('an abstention in place of the model says that the model did not answer', async (t) => {
+  const { languageModel, post } = extractive
+  languageModel.answer = () => generation(' ')
+  t.match(
+    answerOf(await post('/v1/reflect', { ...QUESTION, query: 'Who repaired the green roof of the old library?' })),
+    { abstained: true, degraded: ['model'], sources: [] },
+  )
+})
+
 await t.test('extractive answers have no structure, so a request for a structured answer gets the fault', async (t) => {
   const { languageModel, post } = extractive
   languageModel.answer = () => { throw new Error(SECRET) }
