@@ -13,17 +13,26 @@ function ofServer (command: Command): Command {
     .option('--json', 'write JSON')
 }
 
-/** Adds the filters of memories, and the time to which the query refers. */
-function filtered (command: Command): Command {
+/** Adds the filters of memories that a search and a forget have. */
+function withConditions (command: Command): Command {
   return command
     .option('--tag <tag>', 'only memories with this tag; may be repeated', collect)
     .addOption(new Option(
       '--tags-match <how>', 'whether a memory must have any or all of several tags',
     ).choices(['any', 'all']))
+    .option('--document <id>', 'only memories of this document or conversation; may be repeated', collect)
+    .option('--speaker <name>', 'only memories that this speaker said; may be repeated', collect)
     .option('--metadata <name=value>', 'only memories with this metadata; may be repeated, and all must match; a ' +
       'text that looks like a number is written in double quotes', pair)
+    .option('--speaker <name>', 'only memories that this speaker said: user, assistant or a whole name, in any case; ' +
+      'may be repeated', collect)
     .option('--occurred-after <time>', 'only memories of events at or after this time (RFC 3339)')
     .option('--occurred-before <time>', 'only memories of events before this time')
+}
+
+/** Adds the filters of a search, and the time to which the query refers. */
+function filtered (command: Command): Command {
+  return withConditions(command)
     .option('--as-of <time>', 'only memories stored up to this time')
     .addOption(new Option('--min-trust <level>', 'only memories with at least this level of trust')
       .choices([...TRUST_LEVELS]))
@@ -45,6 +54,7 @@ export function declareMemoryCommands (program: Command): void {
     .option('--expires-at <time>', 'when the memory expires')
     .option('--document-id <id>', 'document or conversation that the memory belongs to')
     .option('--source <name>', 'where the memory comes from')
+    .option('--speaker <name>', 'who said it: user, assistant or a name')
     .action(async (bank, text, options) => { await (await import('./commands/retain.js')).retain(bank, text, options) })
 
   filtered(ofServer(program.command('recall').description('search memories')))
@@ -65,18 +75,17 @@ export function declareMemoryCommands (program: Command): void {
     .argument('<question>', 'the question')
     .option('--max-tokens <number>', 'maximum number of tokens of the answer', integer(1))
     .option('--instructions <text>', 'wishes for tone, length and language of the answer')
-    .option('--no-sources', 'do not show the memories on which the answer is based')
+    .option('--no-sources', 'do not show the memories that the answer cites')
     .action(async (bank, question, options) => {
       await (await import('./commands/reflect.js')).reflect(bank, question, options)
     })
 
-  ofServer(program.command('forget').description('delete memories'))
+  withConditions(ofServer(program.command('forget').description('delete memories: those with the ids, those that ' +
+    'pass every filter, or all')))
     .argument('<bank>', BANK)
+    .option('--retained-after <time>', 'only memories stored at or after this time')
+    .option('--retained-before <time>', 'only memories stored before this time')
     .option('--id <memory>', 'delete the memory with this id; may be repeated', collect)
-    .option('--tag <tag>', 'delete memories with this tag; may be repeated', collect)
-    .addOption(new Option(
-      '--tags-match <how>', 'whether a memory must have any or all of several tags',
-    ).choices(['any', 'all']))
     .option('--all', 'delete the whole bank')
     .option('--dry-run', 'show what would be deleted, and delete nothing')
     .option('--yes', 'do not ask for confirmation before the whole bank is deleted')

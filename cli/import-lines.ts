@@ -1,8 +1,7 @@
 import { constants } from 'node:buffer'
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
-import { messageOf } from '../lib/errors/message-of.js'
-import { isJsonObject } from '../lib/validation/json-object.js'
+import { isJsonObject, parsedJson } from '../lib/validation/json-object.js'
 import { codeOf, CommandError, usageError } from './failures.js'
 
 /** The size of one request, below the default bounds of a gateway: 10 MiB and 50,000 lines. */
@@ -93,14 +92,28 @@ export async function openInput (path: string | undefined): Promise<Input> {
 
 /**
  * The header and the memories of an export of the gateway.
- * @throws CommandError when it does not begin with such a header
+ * @param adviceFor for a file that does not begin with such a header: what to do with these lines
+ * @throws CommandError for such a file
  */
-export async function exportItems (lines: AsyncIterable<string>, name: string): Promise<ImportContent> {
+export async function exportItems (
+  lines: AsyncIterable<string>, name: string, adviceFor: (lines: AsyncIterable<string>) => Promise<string>,
+): Promise<ImportContent> {
   const items = numbered(lines)
   const first = await items.next()
   if (first.done === true) throw new CommandError(`${name} is empty`)
-  checkHeader(first.value, name)
-  return { header: first.value, items, withoutText: 0 }
+  const header = first.value
+  if (!isHeader(header.json)) {
+    const found = `${name}: ${header.place} is not the header of an export ({"format":"${FORMAT}",…})`
+    throw new CommandError(`${found}; ${await adviceFor(withFirst(header, items))}`)
+  }
+  return { header, items, withoutText: 0 }
+}
+
+async function * withFirst (
+  first: ImportItem, rest: AsyncIterable<ImportItem>,
+): AsyncGenerator<string, void> {
+  yield first.json
+  for await (const { json } of rest) yield json
 }
 
 /** The lines that are not blank, with their numbers. */
@@ -112,19 +125,9 @@ async function * numbered (lines: AsyncIterable<string>): AsyncGenerator<ImportI
   }
 }
 
-function checkHeader ({ json, place }: ImportItem, name: string): void {
-  const header = parse(json, `${name}: ${place}`)
-  if (!isJsonObject(header) || header['format'] !== FORMAT) {
-    throw new CommandError(`${name}: ${place} is not the header of an export ({"format":"${FORMAT}",…})`)
-  }
-}
-
-function parse (json: string, place: string): unknown {
-  try {
-    return JSON.parse(json)
-  } catch (error) {
-    throw new CommandError(`${place} is not JSON: ${messageOf(error)}`)
-  }
+function isHeader (json: string): boolean {
+  const header = parsedJson(json)
+  return isJsonObject(header) && header['format'] === FORMAT
 }
 
 /** Collects the parts of a text, up to the longest string that JavaScript allows. */

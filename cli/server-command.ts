@@ -40,28 +40,42 @@ export function scopeOf (banks: string): { bank_id: string } | { banks: string[]
 /** Whether a memory must have any of the given tags or all of them. */
 export type TagsMatch = 'any' | 'all'
 
-export interface FilterOptions {
+/** The filters of a recall, a reflect and a forget. */
+export interface ConditionOptions {
   tag?: string[]
   tagsMatch?: TagsMatch
+  document?: string[]
   metadata?: Metadata
+  speaker?: string[]
   occurredAfter?: string
   occurredBefore?: string
+}
+
+export interface FilterOptions extends ConditionOptions {
   asOf?: string
   minTrust?: Trust
   referenceTime?: string
 }
 
-/** The filters of a recall, and the time to which its query refers. */
-export function filtersOf (options: FilterOptions) {
-  const { tag, tagsMatch, metadata, occurredAfter, occurredBefore, asOf, minTrust, referenceTime } = options
+export function conditionsOf (
+  { tag, tagsMatch, document, speaker, metadata, occurredAfter, occurredBefore }: ConditionOptions,
+) {
   return withoutUndefined({
     tags: tag,
     tags_match: tagsMatch,
+    document_ids: document,
+    speakers: speaker,
     metadata,
     occurred_after: occurredAfter,
     occurred_before: occurredBefore,
-    as_of: asOf,
-    min_trust: minTrust,
-    reference_time: referenceTime,
   })
+}
+
+/** The filters of a recall, and the time to which its query refers. */
+export function filtersOf (options: FilterOptions) {
+  const { asOf, minTrust, referenceTime } = options
+  return {
+    ...conditionsOf(options),
+    ...withoutUndefined({ as_of: asOf, min_trust: minTrust, reference_time: referenceTime }),
+  }
 }

@@ -1,5 +1,7 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../lib/errors/service-error.js'
+import { UnusableGeneration } from '../lib/memory/model-errors.js'
+import { ModelCallError } from '../lib/models/remote/model-call-error.js'
 import { validationError } from '../lib/validation/schema-check.js'
 import { errorBody, errorHeaders, statusOf } from './error-responses.js'
 
@@ -66,9 +68,13 @@ export function logFailure (error: ServiceError, request: FastifyRequest): void 
     return
   }
   const err = error.cause ?? error
-  if (!request.raw.socket.destroyed) request.log.error({ err, code: error.code }, 'request failed')
-  // Work that is cancelled because its client disconnected also fails, which is not a fault.
-  else {
+  if (!request.raw.socket.destroyed) {
+    // The fault is outside of the gateway, so a stack would only hide the status that the endpoint answered.
+    if (err instanceof ModelCallError || err instanceof UnusableGeneration) {
+      request.log.error({ code: error.code }, `request failed: ${err.message}`)
+    } else request.log.error({ err, code: error.code }, 'request failed')
+  } else {
+    // Work that is cancelled because its client disconnected also fails, which is not a fault.
     request.log.info(
       { ...(!isAbort(err) && { err }), code: error.code }, 'the client disconnected before the response',
     )

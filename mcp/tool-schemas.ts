@@ -45,7 +45,10 @@ export const ReflectOutput = strict({
     description: 'True when max_tokens or the limit on answers cut the answer; absent otherwise.',
   })),
   degraded: Type.Optional(Type.Array(Type.String(), { description: 'What was not available for the answer.' })),
-  sources: Type.Array(MemoryView, { description: 'The evidence, in the order of the citation numbers.' }),
+  sources: Type.Array(MemoryView, {
+    description: 'What the answer cites, in the order of the citation numbers; the rest of the evidence follows ' +
+      'with `include_sources: "all"`.',
+  }),
   sources_truncated: Type.Optional(Type.Boolean({
     description: 'True when the limit on answers cut the sources; absent otherwise.',
   })),

@@ -106,8 +106,9 @@ const reflect = tool({
 const forget = tool({
   name: 'forget',
   title: 'Delete memories',
-  description: 'Permanently deletes memories. Requires exactly one of memory_ids, tags and scope. With dry_run, ' +
-    'counts the memories and deletes none; do that first for tags, and ask the user.',
+  description: 'Permanently deletes memories: those of memory_ids, or all that pass every given filter (tags, ' +
+    'document_ids, speakers, metadata, times), or the whole bank (scope). Requires exactly one of the three. With ' +
+    'dry_run, counts the memories and deletes none; do that first for filters, and ask the user.',
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
   input: ForgetInput,
   output: ForgetOutput,

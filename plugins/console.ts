@@ -52,7 +52,7 @@ const schema = { hide: true } as const
  * path.
  */
 async function consolePages (app: FastifyInstance, options: ConsoleOptions): Promise<void> {
-  app.links.push({ name: 'console', path: '/console/', title: 'pages that show what is remembered, and why' })
+  app.links.push({ name: 'console', path: '/console/', title: 'Console: what is remembered, and why' })
   const folder = packageFile('dist/console')
   if (!existsSync(join(folder, 'index.html'))) {
     throw new Error('The console is enabled and dist/console is missing: `npm run build` makes it')

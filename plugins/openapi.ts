@@ -29,8 +29,8 @@ interface OpenApiOptions {
 /** Serves /openapi.json, which is made from the schemas of the routes, and its pages at /docs. */
 async function openapi (app: FastifyInstance, { mode, version }: OpenApiOptions): Promise<void> {
   app.links.push(
-    { name: 'openapi', path: '/openapi.json', title: 'the API as an OpenAPI document' },
-    { name: 'docs', path: '/docs', title: 'the API as interactive pages' },
+    { name: 'openapi', path: '/openapi.json', title: 'The API as an OpenAPI document' },
+    { name: 'docs', path: '/docs', title: 'Documentation of the API, to read and to try' },
   )
   await app.register(swagger, {
     openapi: {

@@ -14,9 +14,10 @@ export const forgetRoutes: FastifyPluginAsyncTypebox = async (app) => {
     schema: {
       operationId: 'forget',
       tags: ['memory'],
-      summary: 'Delete memories by id or tag, or the whole bank',
-      description: 'Requires exactly one of memory_ids, tags and scope. `scope: "all"` requires the ' +
-        'permission `admin`.',
+      summary: 'Delete memories by id or by filters, or the whole bank',
+      description: 'Requires memory_ids, or one or more filters, or `scope: "all"`. A memory is deleted when it ' +
+        'passes all filters that are given; one without `occurred_at` passes no bound on it. `scope: "all"` requires ' +
+        'the permission `admin`.',
       headers: IdempotencyHeaders,
       body: ForgetRequest,
       response: answers({ 200: ForgetAnswer }, BODY_ERRORS, CALLER_ERRORS, IDEMPOTENCY_ERRORS, LIMIT_ERRORS),

@@ -68,7 +68,7 @@ const REASONS = { unhealthy: 'reports itself unhealthy', error: 'failed', timeou
 export async function healthRoutes (
   app: FastifyInstance, { timeoutMs, auth }: { timeoutMs: number, auth: AuthConfig },
 ): Promise<void> {
-  app.links.unshift({ name: 'health', path: '/health', title: 'whether the service is ready' })
+  app.links.unshift({ name: 'health', path: '/health', title: 'Health: whether the server is ready' })
   const missing = missingVariables(auth)
   const config = { scope: 'public', accessLog: 'debug', probe: true } as const
   for (const [url, operationId] of [['/live', 'live'], ['/health/live', 'healthLive']] as const) {

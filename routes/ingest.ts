@@ -20,7 +20,7 @@ export const ingestRoutes: FastifyPluginAsyncTypebox<{ sources: WebhookSources }
       operationId: 'ingestWebhook',
       tags: ['sources'],
       summary: 'Retain one event of a webhook source',
-      description: 'Reads the content, and metadata, tags and occurred_at if present; ignores other members, and all ' +
+      description: 'Reads the content, and metadata, tags, occurred_at and speaker if present; ignores other members, and all ' +
         'query parameters.',
       // Senders add parameters of their own to the URL.
       querystring: Type.Object({}, { additionalProperties: true }),

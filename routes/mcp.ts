@@ -37,7 +37,7 @@ export const mcpRoutes: FastifyPluginAsync<McpRouteOptions> = async (
 ) => {
   const { publicUrl, allowedOrigins, answerTokens, batchMessages } = settings
   app.links.push({
-    name: 'mcp', path: '/mcp', title: 'the endpoint of the Model Context Protocol', isForPrograms: true,
+    name: 'mcp', path: '/mcp', title: 'The endpoint of the Model Context Protocol', isForPrograms: true,
   })
   const http = new McpHttp((error) => { app.log.debug({ reason: error.message }, 'MCP request refused') })
   app.addHook('onClose', async () => { await http.close() })

@@ -10,14 +10,13 @@ import { disconnectSignal } from '../http/disconnect-signal.js'
 import { EVENT_STREAM, eventStream, HEARTBEAT_MS, wantsEvents } from '../http/event-stream.js'
 import { answers, BODY_ERRORS, CALLER_ERRORS, LARGE_ERRORS, LIMIT_ERRORS } from './responses.js'
 
-const DESCRIPTION = `The answer cites its sources as [1], [2]. Without evidence, the service abstains and calls no \
-model.
+const DESCRIPTION = `The answer cites its sources as [1], [2], in the order of \`sources\`. Without evidence, the \
+service abstains and calls no model.
 
-With \`Accept: ${EVENT_STREAM}\` the answer is streamed: \`evidence\` (\`{sources}\`), any number of \`delta\` \
-(\`{text}\`), \`usage\`, then \`done\` (the members of the JSON answer except sources and usage; its \`answer\` is the \
-whole text), or \`error\` (the body of an error answer). A comment is sent after every ${HEARTBEAT_MS / 1000} seconds \
-of silence. An error \
-before the \`evidence\` event gets an ordinary error status.`
+With \`Accept: ${EVENT_STREAM}\` the answer is streamed: \`evidence\` (\`{sources}\`, in the order of the ranking), \
+any number of \`delta\` (\`{text}\`), \`usage\`, then \`done\` (the members of the JSON answer except usage; its \
+\`answer\` is the whole text), or \`error\` (the body of an error answer). A comment is sent after every \
+${HEARTBEAT_MS / 1000} seconds of silence. An error before the \`evidence\` event gets an ordinary error status.`
 
 const ErrorEvent = Type.Object({ event: Type.Literal('error'), data: ErrorSchema }, { title: 'ErrorEvent' })
 const EVENTS = Type.String({

@@ -15,7 +15,7 @@ const SIZE = { width: 1280, height: 860 }
 const QUALITY = 72
 
 interface Screenshot {
-  /** The name of the file, and the heading of the page in docs/console.md. */
+  /** The name of the file. */
   name: string
   /** The path below /console/. */
   path: string
@@ -23,14 +23,18 @@ interface Screenshot {
   act?: (page: Page) => Promise<void>
 }
 
-/** In the order of the navigation. */
+/** In the order of docs/console.md. */
 const SCREENSHOTS: readonly Screenshot[] = [
-  { name: 'overview', path: '' },
-  { name: 'banks', path: `banks?bank=${BANK}` },
   { name: 'memories', path: `memories?bank=${BANK}` },
-  { name: 'recall', path: `recall?bank=${BANK}`, act: tryRecall },
   { name: 'reflect', path: `reflect?bank=${BANK}`, act: askReflect },
-  { name: 'access', path: 'access?principal=user:alice&principal=agent:planner&view=anyone', act: tryAccess },
+  { name: 'recall', path: `recall?bank=${BANK}`, act: tryRecall },
+  {
+    name: 'access',
+    path: `access?bank=${BANK}&principal=user:alice&principal=agent:planner&view=anyone`,
+    act: tryAccess,
+  },
+  { name: 'overview', path: 'overview' },
+  { name: 'banks', path: `banks?bank=${BANK}` },
   { name: 'sources', path: 'sources' },
   { name: 'admin', path: 'admin' },
 ]
@@ -48,17 +52,17 @@ sources:
   shop: {type: webhook, target_bank: shop-events, auth: {type: hmac, secret: screenshot-secret}}
 `
 
-const MEMORIES: ReadonlyArray<[content: string, tags: string[]]> = [
-  ['Alice drinks green tea in the morning.', ['habit', 'drink']],
-  ['Alice is allergic to peanuts.', ['health', 'food']],
-  ['Alice moved from Lisbon to Berlin in March.', ['place']],
-  ['The release of the gateway is planned for the first week of December.', ['work']],
-  ['Alice prefers meetings after ten o\'clock.', ['work', 'habit']],
-  ['Her sister Clara visits every second summer.', ['family']],
-  ['Alice learns the cello and plays on Thursdays.', ['habit', 'music']],
-  ['On flights Alice takes an aisle seat.', ['travel']],
-  ['Alice reads novels by Clarice Lispector.', ['books']],
-  ['The budget of the workshop is 4,000 euros.', ['work']],
+const MEMORIES: ReadonlyArray<[speaker: string, content: string, tags: string[]]> = [
+  ['Alice', 'I drink green tea in the morning.', ['habit', 'drink']],
+  ['Alice', 'I am allergic to peanuts.', ['health', 'food']],
+  ['Alice', 'I moved from Lisbon to Berlin in March.', ['place']],
+  ['Ben', 'The release of the gateway is planned for the first week of December.', ['work']],
+  ['Alice', 'I prefer meetings after ten o\'clock.', ['work', 'habit']],
+  ['Clara', 'I visit my sister Alice every second summer.', ['family']],
+  ['Alice', 'I learn the cello and play on Thursdays.', ['habit', 'music']],
+  ['Alice', 'On flights I take an aisle seat.', ['travel']],
+  ['Alice', 'I read novels by Clarice Lispector.', ['books']],
+  ['Ben', 'The budget of the workshop is 4,000 euros.', ['work']],
 ]
 
 async function tryRecall (page: Page): Promise<void> {
@@ -111,11 +115,11 @@ async function post (url: string, body: object): Promise<void> {
 
 /** Stores memories, and makes requests for the overview to show. */
 async function fill (url: string): Promise<void> {
-  const items = MEMORIES.map(([content, tags]) => ({ content, tags, document_id: tags[0] }))
+  const items = MEMORIES.map(([speaker, content, tags]) => ({ speaker, content, tags, document_id: tags[0] }))
   await post(`${url}/v1/retain/batch`, { bank_id: BANK, items })
   await post(`${url}/v1/retain`, { bank_id: 'team', content: 'The team meets on Mondays.', tags: ['work'] })
   await post(`${url}/v1/ingest/webhook/${SOURCE}`, { text: 'The build of the release branch is green.' })
-  for (const [content] of MEMORIES) await post(`${url}/v1/recall`, { bank_id: BANK, query: content })
+  for (const [, content] of MEMORIES) await post(`${url}/v1/recall`, { bank_id: BANK, query: content })
 }
 
 async function take (page: Page, { name, path, act }: Screenshot, url: string): Promise<void> {

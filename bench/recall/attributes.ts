@@ -1,5 +1,18 @@
 import type { Conversation } from './conversation-types.js'
 
+/** The same conversations with the speaker as a field of each memory, instead of a name before its text. */
+export function withSpeakerApart (conversations: readonly Conversation[]): Conversation[] {
+  return conversations.map((conversation) => ({
+    ...conversation,
+    sessions: conversation.sessions.map(({ id, turns }) => ({
+      id,
+      turns: turns.map((turn) => (
+        turn.apart === undefined ? turn : { ...turn, role: turn.apart.speaker, contents: turn.apart.contents }
+      )),
+    })),
+  }))
+}
+
 /** What a memory of a conversation has beside its text, and can be retained without. */
 export const ATTRIBUTES = ['speaker', 'time', 'document'] as const
 export type Attribute = (typeof ATTRIBUTES)[number]

@@ -4,8 +4,10 @@ export interface Turn {
   id: string
   /** The contents to retain, one memory each: a single one, unless the text is too long for a memory. */
   contents: readonly string[]
-  /** The speaker (`metadata.speaker`), unless the content states it. */
+  /** The speaker, unless the content states it. */
   role: string | undefined
+  /** Where the contents state the speaker: the same without the name, and who it is. */
+  apart?: { speaker: string, contents: readonly string[] }
   /** Milliseconds since the epoch; undefined for isolated facts, which have no time. */
   occurredAt: number | undefined
 }
@@ -25,6 +27,8 @@ export interface Question {
   evidence: readonly string[]
   /** Ids of the sessions that are wanted; none for isolated facts. */
   sessions: readonly string[]
+  /** The expected answer, if the data state it. */
+  answer?: string | undefined
   /** When it is asked, if the data state it: the instant that `two weeks ago` is counted from. */
   askedAt: number | undefined
 }

@@ -19,7 +19,7 @@ type Mode<M extends Options['mode']> = Extract<Options, { mode: M }>
 async function run (options: Mode<'run'>): Promise<void> {
   const reports: Report[] = []
   for (const path of options.data) {
-    const data = await loadData(path, options.limit, options.omitted)
+    const data = await loadData(path, options.limit, options.omitted, options.speakerField)
     for (const measureSome of stepsOf(options, data)) {
       const started = performance.now()
       const found = await measureSome()

@@ -17,6 +17,7 @@ export const USAGE = `npm run bench:recall -- [--data FILE …] [--pipeline NAME
   --data FILE             conversations or facts with questions, in any of the formats of docs/recall-quality.md;
                           may be given several times; default: the project's own conversation
   --limit N               measures N conversations of each, spread over the categories of their questions
+  --speaker-field         retains the speaker as a field instead of a name before the text
   --without NAMES         of ${ATTRIBUTES.join(', ')}, separated by commas: retains the memories without these
   --pipeline NAMES        ${Object.keys(PIPELINES).join(', ')}, ${LOCAL} (the default with the embedder of that name),
                           or a file that ends in .yaml, whose section retrieval is used; several separated by
@@ -49,6 +50,7 @@ interface Common {
   data: string[]
   limit: number | undefined
   omitted: Attribute[]
+  speakerField: boolean
   json: string | undefined
   writeTo: string | undefined
 }
@@ -66,7 +68,7 @@ export type Options =
 /** The options allowed in each mode; `--floor` and the like choose it. */
 const ALLOWED = {
   run: [
-    'data', 'limit', 'without', 'json', 'write-table', 'url', 'in-process', 'store', 'pipeline', 'embedder',
+    'data', 'limit', 'without', 'speaker-field', 'json', 'write-table', 'url', 'in-process', 'store', 'pipeline', 'embedder',
     'embedder-config', 'vectors',
   ],
   compare: ['compare'],
@@ -88,6 +90,7 @@ export function readOptions (args: string[]): Options {
       data: { type: 'string', multiple: true },
       limit: { type: 'string' },
       without: { type: 'string' },
+      'speaker-field': { type: 'boolean' },
       json: { type: 'string' },
       url: { type: 'string' },
       'in-process': { type: 'boolean' },
@@ -146,6 +149,7 @@ export function readOptions (args: string[]): Options {
         mode,
         data,
         limit: values.limit === undefined ? undefined : only(sizesOf(values.limit, '--limit'), '--limit'),
+        speakerField: values['speaker-field'] === true,
         omitted: values.without === undefined ? [] : attributesOf(values.without),
         json: values.json,
         writeTo: values['write-table'],

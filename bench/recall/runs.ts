@@ -1,7 +1,7 @@
 import { basename } from 'node:path'
 import { UnusableInput } from '../checker.js'
 import { JsonClient } from '../json-client.js'
-import { labelWithout, withoutAttributes, type Attribute } from './attributes.js'
+import { labelWithout, withoutAttributes, withSpeakerApart, type Attribute } from './attributes.js'
 import { builtService } from './built-service.js'
 import { loadConversations, partOf, type Conversation } from './conversation.js'
 import { groupBy } from './figures.js'
@@ -22,19 +22,21 @@ export interface Data {
 /**
  * @param limit conversations at most, spread over their categories
  * @param omitted attributes that the memories are retained without
+ * @param speakerField whether the speaker is a field instead of a name before the text
  * @throws UnusableInput when the data have no question to ask
  */
 export async function loadData (
-  path: string, limit?: number, omitted: readonly Attribute[] = [],
+  path: string, limit?: number, omitted: readonly Attribute[] = [], speakerField = false,
 ): Promise<Data> {
-  const all = await loadConversations(path)
+  const read = await loadConversations(path)
+  const all = speakerField ? withSpeakerApart(read) : read
   const conversations = limit === undefined ? all : partOf(all, limit)
   if (!conversations.some(({ questions }) => questions.length > 0)) {
     throw new UnusableInput(`${path} has no question with evidence that can be found`)
   }
   return {
     name: labelWithout([
-      basename(path), ...(conversations.length < all.length ? [`${conversations.length} of ${all.length}`] : []),
+      basename(path), ...(speakerField ? ['speaker as a field'] : []), ...(conversations.length < all.length ? [`${conversations.length} of ${all.length}`] : []),
     ].join(', '), omitted),
     conversations: withoutAttributes(conversations, omitted),
   }

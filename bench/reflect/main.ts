@@ -4,6 +4,7 @@ import { runBench } from '../run-bench.js'
 import type { Mode } from './client.js'
 import { measureLoad, type Load } from './load.js'
 import { readOptions, USAGE, type Options } from './options.js'
+import { measurePairs } from './pairs.js'
 import { formatReport, type Report } from './report.js'
 import { ScriptedModel } from './scripted-model.js'
 import { measureOverhead } from './overhead.js'
@@ -18,6 +19,7 @@ await runBench(async (args) => {
   try {
     const overheads = options.parts.includes('overhead') ? await measureOverhead(model, options.calls) : []
     const loads = options.parts.includes('load') ? await measureLoads(model, options) : []
+    const pairs = options.parts.includes('pairs') ? [await measurePairs('mock'), await measurePairs('local')] : []
     const targets = targetsOf(loads, overheads)
     const report: Report = {
       bench: 'reflect',
@@ -29,6 +31,7 @@ await runBench(async (args) => {
       load_average: { before, after: loadavg()[0]! },
       loads,
       overheads,
+      pairs,
       targets,
     }
     await printReport(report, formatReport, options.json)

@@ -1,11 +1,11 @@
 import { parseArgs } from 'node:util'
 import { UnusableInput } from '../checker.js'
 
-export const PARTS = ['load', 'overhead'] as const
+export const PARTS = ['load', 'overhead', 'pairs'] as const
 export type Part = typeof PARTS[number]
 
 export const USAGE = `npm run bench:reflect -- [options]
-  --only LIST            of ${PARTS.join(', ')}; default: both
+  --only LIST            of ${PARTS.join(', ')}; default: all
   --concurrent N         reflects that are sent at the same time; default 500
   --model-ms MS          time that the model takes for an answer; default 2000
   --max-concurrency N    concurrent calls of the gateway to the model; default 64, as in the gateway

@@ -1,6 +1,7 @@
 import { formatTable } from '../table.js'
 import type { Load } from './load.js'
 import type { Overhead } from './overhead.js'
+import type { PairFigures } from './pairs.js'
 import { loadName, type Target } from './targets.js'
 
 export interface Report {
@@ -14,13 +15,14 @@ export interface Report {
   load_average: { before: number, after: number }
   loads: Load[]
   overheads: Overhead[]
+  pairs: PairFigures[]
   targets: Target[]
 }
 
 /** The report for people. */
 export function formatReport ({
   concurrent, model_ms: modelMs, max_concurrency: maxConcurrency, node, cores, load_average: load, loads, overheads,
-  targets,
+  pairs, targets,
 }: Report): string {
   const parts = [`Node ${node}, ${cores} cores, load ${load.before.toFixed(1)} before and ` +
     `${load.after.toFixed(1)} after`]
@@ -61,6 +63,15 @@ export function formatReport ({
         ['  time in the model', ...percentiles(model)],
         ['  overhead of the gateway', ...percentiles(overhead)],
         ['  the model without the gateway', ...percentiles(bare)],
+      ]),
+    ]))
+  }
+  if (pairs.length > 0) {
+    parts.push(formatTable([
+      ['pairs of statements', 'later one in the evidence', 'both in the evidence', 'the standing one cited first'],
+      ...pairs.map((one) => [
+        one.embeddings, `${one.later_in_evidence} of ${one.pairs}`, `${one.both_in_evidence} of ${one.pairs}`,
+        `${one.standing_first} of ${one.replaced}`,
       ]),
     ]))
   }

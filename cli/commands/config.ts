@@ -1,4 +1,5 @@
 import { stringify } from 'yaml'
+import { loadAuth } from '../../lib/config/environment.js'
 import { ConfigurationError } from '../../lib/config/problems.js'
 import { missingVariables } from '../../http/missing-auth-variables.js'
 import { checkedConfig } from '../config/check.js'
@@ -16,11 +17,7 @@ interface ConfigCommandOptions extends ConfigOptions {
 export async function checkConfig (options: ConfigCommandOptions): Promise<void> {
   try {
     applyConfiguration(options)
-    const { auth, warnings: known } = checkedConfig(process.env)
-    const missing = missingVariables(auth)
-    const warnings = missing.length === 0
-      ? known
-      : [...known, `${missing.join(', ')} not set: SERVICE_AUTH_MODE ${auth.mode} answers every request with 500`]
+    const warnings = checkedWarnings()
     if (options.json === true) return await writeJson({ ok: true, problems: [], warnings })
     for (const warning of warnings) note(`warning: ${warning}`)
     await writeLine(`${process.env['SERVICES_CONFIG_PATH'] ?? 'the environment'}: the configuration is valid`)
@@ -29,6 +26,29 @@ export async function checkConfig (options: ConfigCommandOptions): Promise<void>
     await writeJson({ ok: false, problems: error.problems, warnings: [] })
     process.exitCode = EXIT.failed
   }
+}
+
+/**
+ * The warnings of the configuration. A server without the secret of its auth mode starts, but answers every request
+ * with 500, so that it lacks one is a problem here.
+ * @throws ConfigurationError
+ */
+function checkedWarnings (): string[] {
+  let warnings: string[] = []
+  const problems: string[] = []
+  try {
+    ({ warnings } = checkedConfig(process.env))
+  } catch (error) {
+    if (!(error instanceof ConfigurationError)) throw error
+    problems.push(...error.problems)
+  }
+  const auth = loadAuth(process.env)
+  const missing = auth === undefined ? [] : missingVariables(auth)
+  if (missing.length > 0) {
+    problems.push(`${missing.join(', ')} not set: SERVICE_AUTH_MODE ${auth?.mode} answers every request with 500`)
+  }
+  if (problems.length > 0) throw new ConfigurationError(problems)
+  return warnings
 }
 
 export async function showConfig (options: ConfigCommandOptions): Promise<void> {

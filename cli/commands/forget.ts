@@ -1,14 +1,14 @@
 import type { ForgetRequest } from '../../packages/client/src/index.js'
 import { Questions } from '../ask.js'
 import { CommandError, usageError } from '../failures.js'
-import { note, writeJson, writeLine } from '../output.js'
-import { withServer, type ServerOptions, type TagsMatch } from '../server-command.js'
+import { note, printable, writeJson, writeLine } from '../output.js'
+import { conditionsOf, withServer, type ConditionOptions, type ServerOptions } from '../server-command.js'
 import { withoutUndefined } from '../../lib/validation/members.js'
 
-interface ForgetOptions extends ServerOptions {
+interface ForgetOptions extends ServerOptions, ConditionOptions {
   id?: string[]
-  tag?: string[]
-  tagsMatch?: TagsMatch
+  retainedAfter?: string
+  retainedBefore?: string
   all?: boolean
   dryRun?: boolean
   yes?: boolean
@@ -23,20 +23,33 @@ export async function forget (bank: string, options: ForgetOptions): Promise<voi
     const { memory_ids: ids, deleted_count: count, ...rest } = await gateway.forget(request, call)
     if (json) return await writeJson({ deleted_count: count, memory_ids: ids, ...rest })
     for (const memoryId of ids) await writeLine(memoryId)
+    for (const memory of rest.sample ?? []) {
+      note(`${memory.memory_id}: ${printable(memory.text).replaceAll('\n', ' ')}`)
+    }
     note(`${count} ${count === 1 ? 'memory' : 'memories'} ${dryRun ? 'would be deleted' : 'deleted'}`)
   })
 }
 
-/** @throws CommandError unless exactly one option chooses what is deleted */
-function requestOf (bank: string, { id, tag, tagsMatch, all = false, dryRun = false }: ForgetOptions): ForgetRequest {
-  if (tagsMatch !== undefined && tag === undefined) throw usageError('--tags-match requires --tag')
+/** @throws CommandError unless there are ids, filters or --all, and only one of these */
+function requestOf (bank: string, options: ForgetOptions): ForgetRequest {
+  const { id, all = false, dryRun = false, retainedAfter, retainedBefore } = options
+  if (options.tagsMatch !== undefined && options.tag === undefined) throw usageError('--tags-match requires --tag')
   const common = withoutUndefined({ bank_id: bank, dry_run: dryRun ? true : undefined })
-  if (id !== undefined && tag === undefined && !all) return { ...common, memory_ids: id }
-  if (id === undefined && tag !== undefined && !all) {
-    return withoutUndefined({ ...common, tags: tag, tags_match: tagsMatch })
+  const filters = {
+    ...conditionsOf(options),
+    ...withoutUndefined({ retained_after: retainedAfter, retained_before: retainedBefore }),
   }
-  if (id === undefined && tag === undefined && all) return { ...common, scope: 'all' }
-  throw usageError('choose what to delete with one of --id, --tag and --all')
+  const filtered = { ...common, ...filters }
+  const isFiltered = hasFilter(filtered)
+  if (isFiltered && id === undefined && !all) return filtered
+  if (!isFiltered && id !== undefined && !all) return { ...common, memory_ids: id }
+  if (!isFiltered && id === undefined && all) return { ...common, scope: 'all' }
+  throw usageError('choose what to delete: by --id, by filters such as --tag and --document, or --all')
+}
+
+/** A request with a filter is complete: it needs no ids. */
+function hasFilter (request: { bank_id: string, dry_run?: boolean }): request is ForgetRequest {
+  return Object.keys(request).some((name) => name !== 'bank_id' && name !== 'dry_run')
 }
 
 async function confirm (bank: string): Promise<void> {

@@ -3,7 +3,7 @@ import type { ImportBankAnswer, MemoryGatewayClient } from '../../packages/clien
 import { CommandError, EXIT, usageError } from '../failures.js'
 import { BatchSize, exportItems, importLines, openInput, type ImportBatch } from '../import-lines.js'
 import { Rejections, sendBatch } from '../import-rejections.js'
-import { foreignItems } from '../import-from/items.js'
+import { adviceOnProduct, foreignItems } from '../import-from/items.js'
 import { note, writeJson } from '../output.js'
 import { interrupted, untilAborted } from '../interrupt.js'
 import { Progress } from '../progress.js'
@@ -48,7 +48,7 @@ export async function importBank (
   const input = await openInput(file)
   await withServer(options, async (gateway, call) => {
     const reading = from === undefined
-      ? exportItems(input.lines, input.name)
+      ? exportItems(input.lines, input.name, adviceOnProduct)
       : foreignItems(from, input.lines, input.name)
     const content = await unlessAborted(reading, call.signal)
     const { withoutText } = content

@@ -30,19 +30,25 @@ export async function recall (bank: string, query: string, options: RecallOption
   })
 }
 
-/** A hit for people: score, text, and below them where it comes from. */
+/** A hit for people: score, when, who and what, and below them where it comes from. */
 export function hitLines (hit: Answer): string[] {
   const facts = [
-    textOf(hit['bank_id']), textOf(hit['memory_id']), textOf(hit['occurred_at']),
-    textsOf(hit['tags']).map((tag) => `#${tag}`).join(' '),
-    textOf(hit['source']), textOf(hit['document_id']),
+    textOf(hit['bank_id']), textOf(hit['memory_id']),
+    labelled('tags', textsOf(hit['tags']).join(', ')),
+    labelled('source', textOf(hit['source'])), labelled('document', textOf(hit['document_id'])),
   ].filter((fact) => fact !== undefined && fact !== '')
-  const text = printable(textOf(hit['text']) ?? '').replaceAll('\n', '\n      ')
+  const date = (textOf(hit['occurred_at']) ?? textOf(hit['retained_at']))?.slice(0, 10)
+  const said = [date, textOf(hit['speaker'])].filter((part) => part !== undefined).join(', ')
+  const text = printable(`${said}: ${textOf(hit['text']) ?? ''}`).replaceAll('\n', '\n      ')
   return [
     `${(numberOf(hit['score']) ?? 0).toFixed(2)}  ${text}`,
     `      ${printable(facts.join('  '))}`,
     ...scoreLines(recordOf(hit['scores'])),
   ]
+}
+
+function labelled (label: string, value: string | undefined): string | undefined {
+  return value === undefined || value === '' ? undefined : `${label}: ${value}`
 }
 
 function scoreLines (scores: Answer): string[] {

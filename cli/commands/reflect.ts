@@ -1,4 +1,4 @@
-import type { Hit, ReflectEvent } from '../../packages/client/src/index.js'
+import type { ReflectEvent } from '../../packages/client/src/index.js'
 import { recordsOf, textsOf, type Answer } from '../answers.js'
 import { CommandError } from '../failures.js'
 import { note, printable, write, writeJson, writeLine } from '../output.js'
@@ -36,19 +36,17 @@ export async function reflect (bank: string, question: string, options: ReflectO
 
 /** @throws MemoryGatewayError when the stream ends before the answer does */
 async function collect (events: AsyncIterable<ReflectEvent>, onText: (text: string) => Promise<void>): Promise<Answer> {
-  let sources: Hit[] = []
   let usage: unknown
   let isWritten = false
   for await (const { event, data } of events) {
-    if (event === 'evidence') sources = data.sources
-    else if (event === 'usage') usage = data
+    if (event === 'usage') usage = data
     else if (event === 'delta') {
       isWritten = true
       await onText(data.text)
-    } else {
+    } else if (event === 'done') {
       // An answer without citations arrives as a whole at the end.
       if (!isWritten) await onText(data.answer)
-      return { ...data, sources: data.abstained ? [] : sources, usage }
+      return { ...data, usage }
     }
   }
   throw new CommandError('the stream ended before the answer was complete')

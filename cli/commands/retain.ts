@@ -14,18 +14,19 @@ interface RetainOptions extends ServerOptions {
   expiresAt?: string
   documentId?: string
   source?: string
+  speaker?: string
 }
 
 /** Writes the id of the memory. */
 export async function retain (bank: string, given: string | undefined, options: RetainOptions): Promise<void> {
   const content = given === undefined || given === '-' ? await standardInput() : given
-  const { tag: tags, metadata, occurredAt, expiresAt, documentId, source } = options
+  const { tag: tags, metadata, occurredAt, expiresAt, documentId, source, speaker } = options
   await withServer(options, async (gateway, call) => {
     const answer = await gateway.retain({
       bank_id: bank,
       content,
       ...withoutUndefined({
-        tags, metadata, occurred_at: occurredAt, expires_at: expiresAt, document_id: documentId, source,
+        tags, metadata, occurred_at: occurredAt, expires_at: expiresAt, document_id: documentId, source, speaker,
       }),
     }, call)
     if (options.json === true) return await writeJson(answer)

@@ -25,7 +25,7 @@ export function * fromChatGpt (document: unknown): Generator<FoundMemory> {
         ...found,
         source: 'chatgpt',
         document_id: id,
-        metadata: { ...found.metadata, title: title === '' ? undefined : title },
+        metadata: { title: title === '' ? undefined : title },
       }
     }
   }
@@ -58,7 +58,7 @@ function messageOf (value: unknown, place: string): FoundMemory | undefined {
   const text = requireList(parts, `${place}.message.content.parts`)
     .flatMap((part, index) => textsOf(part, `${place}.message.content.parts[${index}]`)).join('\n').trim()
   const occurredAt = optionalSeconds(time, `${place}.message.create_time`)
-  return { place, text, metadata: { speaker: role }, occurred_at: occurredAt }
+  return { place, text, speaker: role, occurred_at: occurredAt }
 }
 
 /** A text, the words of a voice message, or nothing of an image or a recording. */

@@ -4,7 +4,7 @@ import {
 } from './shape.js'
 import { isJsonObject } from '../../lib/validation/json-object.js'
 
-/** The speaker in metadata, by which the ranking knows the role, of each sender. */
+/** The speaker by each sender. */
 const SPEAKERS = new Map([['human', 'user'], ['assistant', 'assistant']])
 
 /** `conversations.json` of Claude's data export: a list of conversations, each a list of messages. */
@@ -31,7 +31,8 @@ export function * fromClaude (document: unknown): Generator<FoundMemory> {
         text,
         source: 'claude',
         document_id: id,
-        metadata: { speaker, title: title === '' ? undefined : title },
+        speaker,
+        metadata: { title: title === '' ? undefined : title },
         occurred_at: occurredAt,
       }
     }

@@ -55,6 +55,30 @@ export async function foreignItems (from: string, lines: AsyncIterable<string>, 
   return { header: HEADER, items: each(items), withoutText }
 }
 
+/** Which option imports this document, by the first product whose format it has. */
+export async function adviceOnProduct (lines: AsyncIterable<string>): Promise<string> {
+  const others = 'for an export of another product, name the product with --from: ' + [...READERS.keys()].join(', ')
+  let document: unknown
+  try {
+    document = await readDocument(lines, '')
+  } catch (error) {
+    if (error instanceof CommandError) return others
+    throw error
+  }
+  const product = [...READERS].find(([, reader]) => hasMemory(reader, document))?.[0]
+  return product === undefined ? others : `it looks like an export of ${product}: use --from ${product}`
+}
+
+function hasMemory (reader: (document: unknown) => Iterable<FoundMemory>, document: unknown): boolean {
+  try {
+    const [first] = reader(document)
+    return first !== undefined
+  } catch (error) {
+    if (error instanceof UnknownShape) return false
+    throw error
+  }
+}
+
 async function readDocument (lines: AsyncIterable<string>, name: string): Promise<unknown> {
   const parts = new TextParts()
   for await (const line of lines) {

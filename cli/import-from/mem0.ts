@@ -1,5 +1,5 @@
 import {
-  flatMetadata, objectsUnder, optionalExpiry, optionalInstant, optionalText, optionalTexts, requireText,
+  flatMetadata, objectsUnder, optionalExpiry, optionalInstant, optionalText, optionalTexts, requireText, speakerIn,
   type FoundMemory,
 } from './shape.js'
 
@@ -17,12 +17,18 @@ export function * fromMem0 (document: unknown): Generator<FoundMemory> {
       return value === undefined ? [] : [[key, value] as const]
     })
     const tags = optionalTexts(memory['categories'], `${place}.categories`)
+    const metadata = flatMetadata(memory['metadata'], `${place}.metadata`)
+    // Of messages that were stored as they are, Mem0 knows the role, and the name where there is one.
+    const names = [memory['actor_id'], memory['role']].map((name, index) => (
+      optionalText(name, `${place}.${index === 0 ? 'actor_id' : 'role'}`)
+    ))
     yield {
       place,
       text,
       source: 'mem0',
+      speaker: speakerIn(names, metadata),
       document_id: requireText(memory['id'], `${place}.id`),
-      metadata: { ...flatMetadata(memory['metadata'], `${place}.metadata`), ...Object.fromEntries(owners) },
+      metadata: { ...metadata, ...Object.fromEntries(owners) },
       tags,
       retained_at: createdAt,
       expires_at: expiresAt,

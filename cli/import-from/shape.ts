@@ -2,6 +2,7 @@ import { type Answer } from '../answers.js'
 import { CommandError } from '../failures.js'
 import { parseInstant } from '../../lib/time/clock.js'
 import { DAY_MS } from '../../lib/time/days.js'
+import { speakerProblem, trimSpeaker } from '../../lib/stores/speaker.js'
 import { isJsonObject } from '../../lib/validation/json-object.js'
 
 /** A memory as an import accepts it, and its place in the source. Its JSON has no members that are undefined. */
@@ -14,6 +15,7 @@ export interface FoundMemory {
   expires_at?: string | undefined
   document_id?: string | undefined
   source?: string
+  speaker?: string | undefined
   tags?: string[] | undefined
   metadata?: Record<string, string | number | boolean | null | undefined>
 }
@@ -116,6 +118,14 @@ export function flatMetadata (value: unknown, place: string): FoundMemory['metad
     flat[key] = isScalar(child) ? child : JSON.stringify(child)
   }
   return flat
+}
+
+/** The first name that can be a speaker; none where the metadata states one, which a gateway takes. */
+export function speakerIn (
+  names: ReadonlyArray<string | undefined>, metadata: FoundMemory['metadata'],
+): string | undefined {
+  if (metadata?.['speaker'] !== undefined) return undefined
+  return names.find((name) => name !== undefined && speakerProblem(trimSpeaker(name)) === undefined)
 }
 
 function isScalar (value: unknown): value is string | number | boolean | null {

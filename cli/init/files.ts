@@ -77,14 +77,14 @@ const ACCESS: Record<InitAnswers['access'], string> = {
 access_control:
   enabled: false
 `,
-  on: `# user:ada may use the bank user-ada; further permissions are granted here.
+  on: `# user:ada may use the bank user-ada, and nobody else may. Remove the # to grant more.
 access_control:
   enabled: true
   default_policy: owner_only
-access_grants:
-  - bank_id: shared-*
-    principal: user:*
-    permissions: [read, write]
+# access_grants:
+#   - bank_id: team
+#     principal: user:ada
+#     permissions: [read, write]
 `,
 }
 

@@ -1,4 +1,4 @@
-// npm install memory-gateway-client ai @ai-sdk/openai
+// In a clone: npm install --no-save ai @ai-sdk/openai && npx tsx examples/agents/ai-sdk.ts
 import { openai } from '@ai-sdk/openai'
 import { ToolLoopAgent } from 'ai'
 import { MemoryGatewayClient } from 'memory-gateway-client'

@@ -1,4 +1,4 @@
-// npm install memory-gateway-client langchain @langchain/core @langchain/openai
+// In a clone: npm install --no-save langchain @langchain/core @langchain/openai && npx tsx examples/agents/langchain.ts
 import { ChatOpenAI } from '@langchain/openai'
 import { createAgent } from 'langchain'
 import { MemoryGatewayClient } from 'memory-gateway-client'

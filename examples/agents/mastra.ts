@@ -1,4 +1,4 @@
-// npm install memory-gateway-client @mastra/core
+// In a clone: npm install --no-save @mastra/core && npx tsx examples/agents/mastra.ts
 import { Agent } from '@mastra/core/agent'
 import { MemoryGatewayClient } from 'memory-gateway-client'
 import { memoryTools } from 'memory-gateway-client/mastra'

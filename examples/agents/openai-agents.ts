@@ -1,4 +1,4 @@
-// npm install memory-gateway-client @openai/agents
+// In a clone: npm install --no-save @openai/agents && npx tsx examples/agents/openai-agents.ts
 import { Agent, run } from '@openai/agents'
 import { MemoryGatewayClient } from 'memory-gateway-client'
 import { memoryTools } from 'memory-gateway-client/openai-agents'

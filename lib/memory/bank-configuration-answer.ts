@@ -36,6 +36,7 @@ export function toAnswer (
     config: stored?.configuration ?? {},
     effective: withoutUndefined({ access: [...granted, ...ownInForce], ...effective, profile: profile?.name }),
     origin: origins,
+    ceilings: operator.ceilings(key.bankId),
     etag: stored?.etag ?? UNSET_ETAG,
     updated_at: nullableInstant(stored?.updatedAt ?? null),
     updated_by: stored?.updatedBy ?? null,

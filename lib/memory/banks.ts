@@ -1,7 +1,7 @@
 import { ServiceError } from '../errors/service-error.js'
 import { bankOf, callerOf, OPERATOR, type RequestContext } from '../identity/context.js'
 import { isUuid } from '../validation/ids.js'
-import { mostUsedTags } from '../stores/tag-counts.js'
+import { mostFrequent } from '../stores/most-frequent.js'
 import type { BankSummary } from '../stores/vector-store.js'
 import { runInTurns } from '../concurrency/steps.js'
 import { mapInTurns, turns } from '../concurrency/turn-budget.js'
@@ -74,7 +74,8 @@ export class Banks {
     const { directory, store, clock, backfill } = this.#deps
     const { key: bank } = await directory.openOne(context, 'read', bankId)
     const statistics = await store.statistics(bank, clock())
-    const tags = await runInTurns(mostUsedTags(statistics.tagCounts), callerOf(context))
+    const tags = await runInTurns(mostFrequent(statistics.tagCounts), callerOf(context))
+    const speakers = await runInTurns(mostFrequent(statistics.speakerCounts), callerOf(context))
     return {
       ...toBankAnswer(statistics),
       chunk_count: statistics.passageCount,
@@ -83,7 +84,8 @@ export class Banks {
       first_retained_at: nullableInstant(statistics.firstRetainedAt),
       first_occurred_at: nullableInstant(statistics.firstOccurredAt),
       last_occurred_at: nullableInstant(statistics.lastOccurredAt),
-      tags: tags.map(({ tag, count }) => ({ tag, memory_count: count })),
+      tags: tags.map(({ value: tag, count }) => ({ tag, memory_count: count })),
+      speakers: speakers.map(({ value: speaker, count }) => ({ speaker, memory_count: count })),
     }
   }
 

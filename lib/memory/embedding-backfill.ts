@@ -6,7 +6,7 @@ import type { EmbeddingProvider } from '../models/embedding-provider.js'
 import { unlessAborted } from '../concurrency/aborting.js'
 import { BackOff, type BackOffTools } from '../concurrency/back-off.js'
 import { withTimeout } from '../concurrency/deadline.js'
-import { embed } from '../retrieval/passages.js'
+import { embed, embeddedTexts } from '../retrieval/passages.js'
 import type { NewMemory, VectorStore } from '../stores/vector-store.js'
 import { detached } from '../telemetry/tracing.js'
 import { failuresOfOneText, noVectorsWarning, noVectorsYetWarning, requestedPauseMs } from './model-errors.js'
@@ -187,7 +187,7 @@ export class EmbeddingBackfill {
     const { signal } = this.#stop
     for (const entry of batch) this.#inProgress.set(entry.key, entry)
     try {
-      const texts = batch.flatMap(({ text, passages }) => passages.map(({ start, end }) => text.slice(start, end)))
+      const texts = batch.flatMap((entry) => embeddedTexts(entry))
       const vectors = await unlessAborted(embed(embeddings, texts, { signal, purpose: 'document' }), signal)
       const late = batch
         .map(({ key, memoryId, fingerprint, passages }) => (

@@ -1,4 +1,5 @@
 import { bankKeyString, type BankKey } from '../identity/context.js'
+import { nameOf } from '../stores/speaker.js'
 import type { Memory, NewMemory, Unembedded } from '../stores/vector-store.js'
 
 /** A memory that lacks its vectors. */
@@ -9,6 +10,8 @@ export interface BacklogEntry {
   memoryId: string
   fingerprint: string
   text: string
+  /** The name of the speaker, as in `nameOf`. */
+  name: string | null
   passages: ReadonlyArray<{ start: number, end: number }>
   /** The number of memories that had received vectors when this one last failed; undefined before that. */
   successesAtLastTry?: number
@@ -28,12 +31,15 @@ export function backlogKey (bank: BankKey, memoryId: string): string {
 }
 
 export function backlogEntry (
-  bank: BankKey, { memoryId, text }: Pick<Memory, 'memoryId' | 'text'>,
+  bank: BankKey, memory: Pick<Memory, 'memoryId' | 'text' | 'metadata'>,
   { fingerprint, passages }: Pick<NewMemory | Unembedded, 'fingerprint' | 'passages'>,
 ): BacklogEntry {
   // Only the offsets are kept: the terms take memory and are not needed.
   const offsets = passages.map(({ start, end }) => ({ start, end }))
-  return { key: backlogKey(bank, memoryId), bank, memoryId, fingerprint, text, passages: offsets }
+  const { memoryId, text } = memory
+  return {
+    key: backlogKey(bank, memoryId), bank, memoryId, fingerprint, text, name: nameOf(memory), passages: offsets,
+  }
 }
 
 /** Memories that wait for their vectors, each once, in order of arrival. */

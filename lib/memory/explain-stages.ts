@@ -13,12 +13,14 @@ export const DEEP_SEARCH_LIMIT = 1000
 
 const FILTER_NAMES = {
   tags: 'tags',
+  documentIds: 'document_ids',
   metadata: 'metadata',
+  speakers: 'speakers',
   occurredAfter: 'occurred_after',
   occurredBefore: 'occurred_before',
   asOf: 'as_of',
   minTrust: 'min_trust',
-} as const satisfies Record<Exclude<keyof Filters, 'metadataText' | 'documentIds'>, string>
+} as const satisfies Record<Exclude<keyof Filters, 'metadataText'>, string>
 
 /** The ranking of a recall with the values between its stages. */
 export type ObservedRecall = Ranked & RecallObservation

@@ -1,16 +1,17 @@
-import { invalidField } from '../errors/service-error.js'
+import { invalidField, ServiceError } from '../errors/service-error.js'
 import type { RequestContext } from '../identity/context.js'
 import type { RemoveOutcome, Selector } from '../stores/vector-store.js'
 import type { Dependencies } from './dependencies.js'
 import { idempotentWrite, type WriteResult } from './idempotency.js'
 import type { OpenBank } from './file-settings.js'
 import type { OperationOptions } from './operation-options.js'
-import { toRecord } from './records.js'
+import { readRetainedBounds } from './list-filters.js'
+import { readFilters, toRecord } from './records.js'
 import {
-  FORGET_SAMPLE_SIZE, MAX_FORGET_IDS, type ForgetAnswer, type ForgetRequest, type MemoryRecord,
+  FORGET_FILTERS, FORGET_SAMPLE_SIZE, MAX_FORGET_IDS, type ForgetAnswer, type ForgetRequest, type MemoryRecord,
 } from './schemas.js'
 
-/** Removes memories by id or tag, or all memories of a bank. */
+/** Removes memories by id or by filters, or all memories of a bank. */
 export class ForgetService {
   readonly #deps: Dependencies
 
@@ -18,7 +19,10 @@ export class ForgetService {
     this.#deps = deps
   }
 
-  /** @throws ServiceError invalid_request unless exactly one selector is given; access_denied; rate_limited */
+  /**
+   * @throws ServiceError invalid_request unless exactly one selector is given; access_denied; rate_limited;
+   * not_supported for a bound on the time of retain with a store without `countMemories`
+   */
   async forget (
     request: ForgetRequest, context: RequestContext,
     { idempotency, signal }: Pick<OperationOptions, 'idempotency' | 'signal'> = {},
@@ -27,6 +31,12 @@ export class ForgetService {
     const selector = readSelector(request)
     const { bank_id: bankId, dry_run: dryRun = false } = request
     const bank = await directory.openOne(context, selector.kind === 'all' ? 'admin' : 'forget', bankId)
+    const hasRetainedBound = request.retained_after !== undefined || request.retained_before !== undefined
+    if (hasRetainedBound && store.countMemories === undefined) {
+      throw new ServiceError(
+        'not_supported', 'The configured vector store does not support retained_after and retained_before',
+      )
+    }
     const answer = await keys.runOnce(idempotency, context, toAnswer, async (keyed) => {
       await admission.admit('forget', context, [bank])
       const options = {
@@ -58,16 +68,21 @@ function toAnswer ({ outcome: { count, memoryIds } }: WriteResult<null, RemoveOu
   return { deleted_count: count, memory_ids: memoryIds.toSorted() }
 }
 
-/** @throws ServiceError invalid_request unless exactly one selector is given */
+const FILTER_NAMES = `${FORGET_FILTERS.slice(0, -1).join(', ')} and ${FORGET_FILTERS.at(-1)}`
+
+/** @throws ServiceError invalid_request unless there is exactly one of ids, filters and the whole bank */
 function readSelector (request: ForgetRequest): Selector {
-  const selectors = [request.memory_ids, request.tags, request.scope].filter((value) => value !== undefined)
-  if (selectors.length !== 1) {
-    throw invalidField('', 'Exactly one of memory_ids, tags and scope must be given')
+  const { memory_ids: ids, scope, tags, tags_match: match, metadata } = request
+  const hasFilters = FORGET_FILTERS.some((name) => request[name] !== undefined)
+  if ([ids !== undefined, scope !== undefined, hasFilters].filter(Boolean).length !== 1) {
+    throw invalidField('', `Exactly one of memory_ids, scope and filters must be given; filters are ${FILTER_NAMES}`)
   }
-  if (request.tags_match !== undefined && request.tags === undefined) throw invalidField('tags_match', 'needs tags')
-  if (request.memory_ids !== undefined) {
-    return { kind: 'ids', memoryIds: [...new Set(request.memory_ids.map((id) => id.toLowerCase()))] }
+  if (match !== undefined && tags === undefined) throw invalidField('tags_match', 'needs tags')
+  // It would pass every memory.
+  if (metadata !== undefined && Object.keys(metadata).length === 0) {
+    throw invalidField('metadata', 'must have at least one member')
   }
-  if (request.tags !== undefined) return { kind: 'tags', tags: request.tags, match: request.tags_match ?? 'any' }
-  return { kind: 'all' }
+  if (ids !== undefined) return { kind: 'ids', memoryIds: [...new Set(ids.map((id) => id.toLowerCase()))] }
+  if (scope !== undefined) return { kind: 'all' }
+  return { kind: 'filters', filters: { ...readFilters(request), ...readRetainedBounds(request) } }
 }

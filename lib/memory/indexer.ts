@@ -1,7 +1,9 @@
 import type { BankKey } from '../identity/context.js'
 import type { EmbeddingProvider } from '../models/embedding-provider.js'
-import { embed } from '../retrieval/passages.js'
+import { embed, embeddedTexts } from '../retrieval/passages.js'
+import { nameOf } from '../stores/speaker.js'
 import type { Memory, NewMemory, Passage } from '../stores/vector-store.js'
+import { analyzeText } from '../text/analysis.js'
 import { withoutUndefined } from '../validation/members.js'
 import type { PreparedMemory } from './preparation.js'
 import type { EmbeddingBackfill } from './embedding-backfill.js'
@@ -39,12 +41,14 @@ export class Indexer {
     const { analyzer, embeddings, backfill } = this.#options
     const texts = prepared.map(({ memory }) => memory.text)
     const passages = await analyzer.split(texts, chunkMaxCharacters, caller, signal)
-    const memories = prepared.map(({ memory, fingerprint }, index) => newMemory(memory, fingerprint, passages[index]!))
+    const memories = prepared.map(({ memory, fingerprint }, index) => (
+      newMemory(memory, fingerprint, withSpeaker(memory, passages[index]!))
+    ))
     if (embeddings === undefined || memories.length === 0) return memories
     if (backfill !== undefined && (embeddings.deferred === true || backfill.isFailing)) return memories
     try {
       const vectors = (await embed(
-        embeddings, memories.flatMap(({ text, passages }) => passages.map(({ start, end }) => text.slice(start, end))),
+        embeddings, memories.flatMap((memory) => embeddedTexts({ ...memory, name: nameOf(memory) })),
         { purpose: 'document', ...withoutUndefined({ signal }) },
       )).values()
       return memories.map((memory) => ({
@@ -74,6 +78,20 @@ export class Indexer {
     if (backfill === undefined) return await write()
     return await backfill.runReplacement(bank, memories.map(({ memoryId }) => memoryId), write)
   }
+}
+
+/**
+ * Adds the words of the speaker's name to the first passage, as if it stood before the text, because a question names
+ * people. Not a role such as `user`, which every second memory has.
+ */
+function withSpeaker (memory: Memory, passages: readonly Passage[]): readonly Passage[] {
+  const speaker = nameOf(memory)
+  const [first, ...others] = passages
+  if (speaker === null || first === undefined) return passages
+  const { terms, length } = analyzeText(speaker)
+  const all = new Map(first.terms)
+  for (const [term, count] of terms) all.set(term, (all.get(term) ?? 0) + count)
+  return [{ ...first, terms: all, length: first.length + length }, ...others]
 }
 
 /** Written without a spread, which takes several times as long. */

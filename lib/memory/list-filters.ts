@@ -12,15 +12,20 @@ import { runSync } from '../concurrency/steps.js'
  * @throws ServiceError invalid_request that names the field
  */
 export function readListFilters (query: MemoriesQuery): ListFilters {
-  const { metadata, document_id: documentId, trust, retained_after: after, retained_before: before, ...filters } = query
-  const own = {
-    documentIds: documentId === undefined ? undefined : [documentId],
-    trust,
+  const { metadata, document_id: documentId, trust, ...filters } = query
+  const own = { documentIds: documentId === undefined ? undefined : [documentId], trust }
+  const wire = metadata === undefined ? filters : { ...filters, metadata: readMetadata(metadata) }
+  return { ...readFilters(wire), ...readRetainedBounds(query), ...withoutUndefined(own) }
+}
+
+/** @throws ServiceError invalid_request that names the field */
+export function readRetainedBounds (
+  { retained_after: after, retained_before: before }: Pick<MemoriesQuery, 'retained_after' | 'retained_before'>,
+): Pick<ListFilters, 'retainedAfter' | 'retainedBefore'> {
+  return withoutUndefined({
     retainedAfter: after === undefined ? undefined : instantField('retained_after', after),
     retainedBefore: before === undefined ? undefined : instantField('retained_before', before),
-  }
-  const wire = metadata === undefined ? filters : { ...filters, metadata: readMetadata(metadata) }
-  return { ...readFilters(wire), ...withoutUndefined(own) }
+  })
 }
 
 /** Whether only a store with `countMemories` can answer the query. */

@@ -90,7 +90,7 @@ export async function openProviders (
       override !== undefined || name.includes(':')
     )
     const bounded = isCustom(overrides.embeddings, settings.embeddings) ? new BoundedEmbeddings(embeddings) : embeddings
-    const observer = (provider: string) => ({ provider, telemetry, timer: () => performance.now() })
+    const observer = (provider: string) => ({ provider, telemetry, warn, timer: () => performance.now() })
     return {
       store: storeWithServiceErrors(
         store, isCustom(overrides.store, settings.vectorStore), settings.vectorStore.config,

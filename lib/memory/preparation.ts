@@ -2,6 +2,7 @@ import { mapInTurns } from '../concurrency/turn-budget.js'
 import { invalidRequest, type FieldError } from '../errors/service-error.js'
 import type { Trust } from '../identity/trust.js'
 import { checkContent, checkDocumentId, checkText, screenMetadata } from '../policy/barriers.js'
+import { speakerOf, speakerProblem, trimSpeaker } from '../stores/speaker.js'
 import type { Memory, Metadata } from '../stores/vector-store.js'
 import { TokenCount } from '../text/tokens.js'
 import type { OpenBank } from './file-settings.js'
@@ -50,13 +51,26 @@ export function checkItem (
   for (const tag of tags) check('tags', checkText(tag) ?? (tag.trim() === '' ? 'must not be blank' : undefined))
   if (item.document_id !== undefined) check('document_id', checkDocumentId(item.document_id, key))
   if (item.source !== undefined) check('source', checkText(item.source))
-  const { metadata, redactions, errors: wrong } = screenMetadata(item.metadata ?? {}, checks)
+  const speaker = item.speaker === undefined ? undefined : trimSpeaker(item.speaker)
+  if (speaker !== undefined) check('speaker', checkText(speaker) ?? speakerProblem(speaker) ?? conflict(speaker, item))
+  const { metadata, redactions, errors: wrong } = screenMetadata(item.metadata ?? {}, checks, speaker && 'speaker')
   for (const { field, message } of wrong) check(field, message)
   const occurredAt = item.occurred_at === undefined ? null : instantField(`${at}occurred_at`, item.occurred_at)
   const expiresAt = item.expires_at === undefined ? null : instantField(`${at}expires_at`, item.expires_at)
   if (errors.length > 0) throw invalidRequest(errors)
   const { document_id: documentId = null, source = null } = item
-  return { text, tags, metadata, occurredAt, expiresAt, documentId, source, redactions }
+  return { text, tags, metadata: withSpeaker(metadata, speaker), occurredAt, expiresAt, documentId, source, redactions }
+}
+
+function conflict (speaker: string, { metadata }: RetainItem): string | undefined {
+  const stated = metadata?.['speaker'] ?? undefined
+  if (stated === undefined || (typeof stated === 'string' && trimSpeaker(stated) === speaker)) return undefined
+  return 'must be equal to metadata.speaker, or metadata.speaker absent'
+}
+
+/** The metadata as it is, when it states this speaker, so that the import of an export changes nothing. */
+function withSpeaker (metadata: Metadata, speaker: string | undefined): Metadata {
+  return speaker === undefined || speakerOf({ metadata }) === speaker ? metadata : { ...metadata, speaker }
 }
 
 /** A memory that is ready to be indexed. */

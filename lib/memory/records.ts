@@ -3,7 +3,7 @@ import { invalidField } from '../errors/service-error.js'
 import type { RetrievedHit } from '../retrieval/candidates.js'
 import type { Explanation } from '../retrieval/explanation.js'
 import type { ReferenceTime } from '../retrieval/request.js'
-import { speakerOf } from '../stores/speaker.js'
+import { speakerOf, speakerProblem, trimSpeaker } from '../stores/speaker.js'
 import type { Filters, Memory } from '../stores/vector-store.js'
 import type { Hit, MemoryRecord, RecallRequest } from './schemas.js'
 import type { Mutable } from '../validation/members.js'
@@ -22,7 +22,9 @@ export function clamp (value: number, low: number, high: number): number {
 
 /** The filters as clients write them. */
 export interface WireFilters extends Pick<
-  RecallRequest, 'tags' | 'tags_match' | 'metadata' | 'occurred_after' | 'occurred_before' | 'as_of' | 'min_trust'
+  RecallRequest,
+  'tags' | 'tags_match' | 'document_ids' | 'metadata' | 'speakers' | 'occurred_after' | 'occurred_before' | 'as_of' |
+  'min_trust'
 > {
   /** Conditions that the gateway's own API cannot express; only other interfaces of the service set them. */
   readonly also?: Filters | undefined
@@ -30,14 +32,24 @@ export interface WireFilters extends Pick<
 
 export function readFilters (wire: WireFilters): Filters {
   const { tags, metadata, occurred_after: after, occurred_before: before, as_of: asOf, min_trust: minTrust } = wire
+  const { document_ids: documentIds } = wire
   const filters: Mutable<Filters> = {}
   if (tags !== undefined) filters.tags = { values: tags, match: wire.tags_match ?? 'any' }
+  if (documentIds !== undefined) filters.documentIds = documentIds
   if (metadata !== undefined) filters.metadata = metadata
+  if (wire.speakers !== undefined) filters.speakers = wire.speakers.map(readSpeaker)
   if (after !== undefined) filters.occurredAfter = instantField('occurred_after', after)
   if (before !== undefined) filters.occurredBefore = instantField('occurred_before', before)
   if (asOf !== undefined) filters.asOf = instantField('as_of', asOf)
   if (minTrust !== undefined) filters.minTrust = minTrust
   return wire.also === undefined ? filters : { ...filters, ...wire.also }
+}
+
+function readSpeaker (text: string, index: number): string {
+  const speaker = trimSpeaker(text)
+  const problem = speakerProblem(speaker)
+  if (problem !== undefined) throw invalidField(`speakers[${index}]`, problem)
+  return speaker
 }
 
 /** What relative times of the query refer to, if the request says so. */

@@ -17,11 +17,12 @@ import { readFilters, readReference, toHit, type WireFilters } from './records.j
 import { retrievalRequest } from './retrieval-request.js'
 import type { AnswerRequest } from './reflect/answering.js'
 import { evidenceSteps } from './reflect/evidence.js'
+import { withLaterStatements } from './reflect/later-statements.js'
 import { reflectPrompt } from './reflect/prompt.js'
 import { checkResponseSchema } from './reflect/response-schema.js'
 import { wrapSchema } from './reflect/structured.js'
 import { STRUCTURED_OUTPUT_ADVICE, lateFailure, modelFailure } from './model-errors.js'
-import type { Hit, ReflectAnswer, ReflectRequest } from './schemas.js'
+import type { Hit, IncludedSources, ReflectAnswer, ReflectRequest } from './schemas.js'
 
 /** Number of candidates from which evidence is selected: more than fit, because those that do not fit are skipped. */
 const CANDIDATES = 60
@@ -44,7 +45,9 @@ export interface ReflectRun {
   readonly admitted: Admission
   readonly deadline: Deadline
   readonly degraded: NonNullable<ReflectAnswer['degraded']>
-  readonly sources: Hit[]
+  /** The evidence by its number in the prompt, from 1. */
+  readonly evidence: readonly Hit[]
+  readonly includedSources: IncludedSources
   /** The call of the model; undefined when there is no evidence. */
   readonly question: AnswerRequest | undefined
   readonly schema: JsonSchema | undefined
@@ -78,10 +81,12 @@ export async function prepareReflect (
     const admitted = await deadline.wait(admission)
     await deadline.wait(turns.next(caller))
     const bounds = { query: request.query, limit: CANDIDATES, minScore: reflect.minScore }
-    const retrieved = await deadline.wait(retriever.retrieve(retrievalRequest({
+    const retrieval = retrievalRequest({
       bounds, banks, filters, settings, context, reference, signal: deadline.signal, budget,
-    })))
-    const { hits, evidence } = await deadline.wait(runInTurns(evidenceSteps(retrieved.hits, {
+    })
+    const retrieved = await deadline.wait(retriever.retrieve(retrieval))
+    const found = await deadline.wait(withLaterStatements(retrieved.hits, retrieval, retriever))
+    const { hits, evidence } = await deadline.wait(runInTurns(evidenceSteps(found, {
       maxMemories: reflect.maxEvidence,
       maxTokens: tokenBudget(reflect.maxEvidenceTokens, banks.map(({ settings }) => settings.tokenBudgets.recall))!,
       minTrust: filters.minTrust,
@@ -114,7 +119,8 @@ export async function prepareReflect (
       admitted,
       deadline,
       degraded: [...retrieved.degraded],
-      sources: request.include_sources === false ? [] : hits.map((hit) => toHit(hit)),
+      evidence: hits.map((hit) => toHit(hit)),
+      includedSources: request.include_sources === true ? 'cited' : request.include_sources ?? 'cited',
       question: hits.length === 0
         ? undefined
         : {

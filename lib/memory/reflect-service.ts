@@ -9,11 +9,11 @@ import type { WireFilters } from './records.js'
 import {
   generateStructuredAnswer, streamAnswer, generateAnswer, extractiveAnswer, type AnswerRequest, type ModelAnswer,
 } from './reflect/answering.js'
-import type { ReflectAnswer, ReflectEvent, ReflectRequest } from './schemas.js'
+import type { ReflectAnswer, ReflectEvent, ReflectRequest, ReflectSource } from './schemas.js'
 
 const NO_EVIDENCE = 'There are no memories that answer this.'
 
-type Conclusion = Omit<ReflectAnswer, 'sources' | 'usage'>
+type Conclusion = Omit<ReflectAnswer, 'usage'>
 
 /** The reflect operation: recall, select evidence, call the model with it, and filter the citations of its answer. */
 export class ReflectService {
@@ -30,19 +30,15 @@ export class ReflectService {
     request: ReflectRequest & Pick<WireFilters, 'also'>, context: RequestContext, options: SearchOptions = {},
   ): Promise<ReflectAnswer> {
     const run = await prepareReflect(request, context, this.#deps, this.#options, options)
-    const { deadline, question, schema, sources } = run
+    const { deadline, question, schema } = run
     try {
-      if (question === undefined) return { ...this.#abstention(run), sources: [], usage: usageOf(NO_USAGE) }
+      if (question === undefined) return { ...this.#abstention(run), usage: usageOf(NO_USAGE) }
       const { answered, degraded } = await this.#withExtractiveFallback(run, question, async () => (
         await deadline.wait(
           schema === undefined ? generateAnswer(question) : generateStructuredAnswer(question, schema),
         )
       ))
-      return {
-        ...this.#conclusion(run, answered, degraded),
-        sources: answered.abstained ? [] : sources,
-        usage: usageOf(answered.usage),
-      }
+      return { ...this.#conclusion(run, answered, degraded), usage: usageOf(answered.usage) }
     } catch (error) {
       run.admitted.release()
       throw error
@@ -60,11 +56,11 @@ export class ReflectService {
     request: ReflectRequest, context: RequestContext, options: SearchOptions = {},
   ): AsyncGenerator<ReflectEvent, void> {
     const run = await prepareReflect(request, context, this.#deps, this.#options, options)
-    const { deadline, question, schema, sources } = run
+    const { deadline, question, schema, evidence, includedSources } = run
     // Whether the quota counts this reflect: from the first text on, however the stream ends.
     let counts = false
     try {
-      yield { event: 'evidence', data: { sources } }
+      yield { event: 'evidence', data: { sources: includedSources === false ? [] : [...evidence] } }
       if (question === undefined) {
         counts = true
         yield { event: 'usage', data: usageOf(NO_USAGE) }
@@ -133,7 +129,7 @@ export class ReflectService {
   }
 
   #abstention ({ degraded }: ReflectRun): Conclusion {
-    return { answer: NO_EVIDENCE, abstained: true, degraded: degraded.length > 0 ? degraded : undefined }
+    return { answer: NO_EVIDENCE, abstained: true, sources: [], degraded: degraded.length > 0 ? degraded : undefined }
   }
 
   #conclusion (run: ReflectRun, answered: ModelAnswer, extractive: boolean): Conclusion {
@@ -142,12 +138,23 @@ export class ReflectService {
     return {
       answer: answered.text,
       abstained: false,
+      sources: sourcesOf(run, answered.cited),
       structured: answered.structured,
       unverified: answered.unverified || undefined,
       truncated: answered.truncated || undefined,
       degraded: degraded.length > 0 ? degraded : undefined,
     }
   }
+}
+
+/** What the answer cites in the order of its marks, then the rest of the evidence if it is wanted. */
+function sourcesOf ({ evidence, includedSources }: ReflectRun, cited: readonly number[]): ReflectSource[] {
+  if (includedSources === false) return []
+  const sources = cited.map((number) => ({ ...evidence[number - 1]!, cited: true }))
+  if (includedSources === 'cited') return sources
+  const numbers = new Set(cited)
+  const rest = evidence.filter((_, index) => !numbers.has(index + 1))
+  return [...sources, ...rest.map((hit) => ({ ...hit, cited: false }))]
 }
 
 function callerHasAborted ({ signal }: Deadline): boolean {

@@ -27,7 +27,7 @@ export interface EmbeddingProvider {
    * waits, and is stored without vectors only when the provider fails.
    */
   readonly deferred?: boolean
-  /** Bounds of a custom provider; `attemptTimeoutMs` is that of a call for memories. Default: 30 seconds. */
+  /** Bounds of a custom provider; `attemptTimeoutMs` is that of a call for memories. Default: 20 seconds. */
   readonly limits?: Partial<Pick<CallLimits, 'attemptTimeoutMs'>>
   /** @returns one vector of `dimensions` finite numbers for each text, in order */
   embed (texts: readonly string[], options: EmbedOptions): Promise<Float32Array[]>

@@ -15,6 +15,8 @@ interface ObserverOptions {
   telemetry: Telemetry
   /** Milliseconds of a monotonic clock. */
   timer: () => number
+  /** Takes a sentence for the log. */
+  warn: (message: string) => void
 }
 
 interface Call {
@@ -26,21 +28,46 @@ interface Call {
   signal: AbortSignal | undefined
 }
 
+/** Says in the log why a recall had no help of a model, once until the model answers again or fails otherwise. */
+class FailureLog {
+  readonly #warn: ObserverOptions['warn']
+  #last: string | undefined
+
+  constructor (warn: ObserverOptions['warn']) {
+    this.#warn = warn
+  }
+
+  answered (): void {
+    this.#last = undefined
+  }
+
+  failed (error: unknown): void {
+    if (!(error instanceof ModelCallError)) return
+    const failure = `${error.kind} ${error.status}`
+    if (failure !== this.#last) this.#warn(`a recall lacks its model: ${error.message}`)
+    this.#last = failure
+  }
+}
+
 /** Wraps an embedding provider to record and trace its calls, including those that its cache answers. */
 export class ObservedEmbeddings extends EmbeddingDecorator {
   override readonly model: string
   readonly #options: ObserverOptions
+  readonly #failures: FailureLog
 
   constructor (provider: EmbeddingProvider, options: ObserverOptions) {
     super(provider)
     this.model = provider.model ?? options.provider
     this.#options = options
+    this.#failures = new FailureLog(options.warn)
   }
 
   async embed (texts: readonly string[], options: EmbedOptions): Promise<Float32Array[]> {
     const { purpose = 'document', signal } = options
     const call: Call = { kind: 'embedding', operation: 'embeddings', model: this.model, purpose, signal }
-    return await observeCall(call, this.#options, async () => await this.provider.embed(texts, options))
+    // A failure for memories is told by those who store them.
+    const failures = purpose === 'query' ? this.#failures : undefined
+    return await observeCall(call, this.#options, failures, async () => await this.provider.embed(texts, options))
   }
 }
 
@@ -49,18 +76,22 @@ export class ObservedReranker implements Reranker {
   readonly model: string
   readonly #reranker: Reranker
   readonly #options: ObserverOptions
+  readonly #failures: FailureLog
 
   /** @param model as the configuration names it, because a reranker need not know it */
   constructor (reranker: Reranker, model: string, options: ObserverOptions) {
     this.#reranker = reranker
     this.model = model
     this.#options = options
+    this.#failures = new FailureLog(options.warn)
   }
 
   async rerank (query: string, texts: readonly string[], options: { signal?: AbortSignal }): Promise<number[]> {
     const { signal } = options
     const call: Call = { kind: 'reranker', operation: 'rerank', model: this.model, purpose: 'rerank', signal }
-    return await observeCall(call, this.#options, async () => await this.#reranker.rerank(query, texts, options))
+    return await observeCall(call, this.#options, this.#failures, async () => (
+      await this.#reranker.rerank(query, texts, options)
+    ))
   }
 
   status (): ModelStatus {
@@ -80,6 +111,7 @@ export function statusOf (provider: { status? (): ModelStatus }): ModelStatus {
 async function observeCall<T> (
   { kind, operation, model, purpose, signal }: Call,
   { provider, telemetry, timer }: ObserverOptions,
+  failures: FailureLog | undefined,
   work: () => Promise<T>,
 ): Promise<T> {
   const startedAt = timer()
@@ -92,9 +124,11 @@ async function observeCall<T> (
   try {
     const answer = await traced(`${operation} ${model}`, attributes, work, SpanKind.CLIENT)
     record('ok')
+    failures?.answered()
     return answer
   } catch (error) {
     record(callOutcomeOf(error, signal))
+    if (signal?.aborted !== true) failures?.failed(error)
     throw error
   }
 }

@@ -76,9 +76,10 @@ const NO_METADATA: ScreenedMetadata = Object.freeze({
 
 /**
  * Removes blocked keys, compared without regard to case and normalization, then checks the rest.
+ * @param field the key of a field of the memory that is kept in its metadata: neither blocked nor counted in its size
  */
 export function screenMetadata (
-  metadata: Metadata, { blockedMetadataKeys, maxMetadataBytes }: ContentChecks,
+  metadata: Metadata, { blockedMetadataKeys, maxMetadataBytes }: ContentChecks, field?: string,
 ): ScreenedMetadata {
   const count = Object.keys(metadata).length
   if (count === 0) return NO_METADATA
@@ -95,6 +96,7 @@ export function screenMetadata (
   if (keyCharacters > MAX_KEY_CHARACTERS) return { metadata: {}, redactions: [], errors: [tooLarge] }
   let characters = 0
   const kept = Object.entries(metadata).filter(([key, value]) => {
+    if (key === field) return true
     if (blocked.has(comparable(key))) {
       redactions.push(`metadata.${key}`)
       return false
@@ -105,8 +107,9 @@ export function screenMetadata (
     return true
   })
   const result = Object.fromEntries(kept)
+  const counted = field === undefined ? result : Object.fromEntries(kept.filter(([key]) => key !== field))
   // A character has at least one byte.
-  if (characters > maxMetadataBytes || Buffer.byteLength(JSON.stringify(result)) > maxMetadataBytes) {
+  if (characters > maxMetadataBytes || Buffer.byteLength(JSON.stringify(counted)) > maxMetadataBytes) {
     errors.push(tooLarge)
   }
   return { metadata: result, redactions, errors }

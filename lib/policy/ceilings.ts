@@ -74,6 +74,15 @@ export function ceilingViolations (bank: Merged, operator: Merged): CeilingViola
   })
 }
 
+/** The operator's value of each limit that bounds a bank, by its path. */
+export function ceilingsOf ({ sections, origin }: Merged): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(LIMITS).flatMap(([path, rule]) => {
+    const ceiling = valueAt(sections, path)
+    const isBound = ceiling !== undefined && !(rule === 'at_least_set' && origin[path] === 'default')
+    return isBound ? [[path, ceiling]] : []
+  }))
+}
+
 /** The settings for an operation on several banks: the tightest of each limit, and all others from `base`. */
 export function strictestLimits (base: BankSections, banks: readonly BankSections[]): BankSections {
   return banks.reduce((sections, bank) => {

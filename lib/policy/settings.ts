@@ -1,7 +1,7 @@
 import type { BankConfiguration, BankEntry, FileConfig, Profile } from '../config/schema.js'
 import { defaultSections, type BankSections } from '../config/bank-sections.js'
 import type { FieldError } from '../errors/service-error.js'
-import { ceilingViolations, withinCeilings } from './ceilings.js'
+import { ceilingsOf, ceilingViolations, withinCeilings } from './ceilings.js'
 import { mergeLayers, type Layer, type Merged, type Origin } from './layers.js'
 
 /** The parts of the server that decide which settings have an effect. */
@@ -88,6 +88,11 @@ export class OperatorSettings {
     const level = this.#level(bankId)
     if (own === undefined) return level.merged
     return withWeights(withinCeilings(this.#merged(level, own), level.merged), level.merged)
+  }
+
+  /** The operator's value of each limit that bounds a bank, by its path. */
+  ceilings (bankId: string): Record<string, unknown> {
+    return ceilingsOf(this.#level(bankId).merged)
   }
 
   /** The profile that is in force for a bank, and who chose it. @param chosen by the bank itself */

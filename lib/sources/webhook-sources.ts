@@ -13,9 +13,9 @@ import { schemaCheck } from '../validation/schema-check.js'
 import { isSigned, type HeaderLookup } from './signature.js'
 
 /** The fields that a source reads from an event besides its content. */
-const Extras = Type.Pick(RetainItem, ['metadata', 'tags', 'occurred_at'])
+const Extras = Type.Pick(RetainItem, ['metadata', 'tags', 'occurred_at', 'speaker'])
 type Extras = Static<typeof Extras>
-const EXTRA_NAMES = ['metadata', 'tags', 'occurred_at'] as const
+const EXTRA_NAMES = ['metadata', 'tags', 'occurred_at', 'speaker'] as const
 
 const checkExtras = schemaCheck(Extras)
 

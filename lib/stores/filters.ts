@@ -1,4 +1,6 @@
 import { isAtLeast } from '../identity/trust.js'
+import { foldCase } from '../text/fold-case.js'
+import { speakerOf } from './speaker.js'
 import type { ListFilters, Memory } from './vector-store.js'
 
 type Condition = (memory: Memory) => boolean
@@ -7,7 +9,7 @@ type Condition = (memory: Memory) => boolean
 export function compileFilters (filters: ListFilters): Condition | undefined {
   const conditions: Condition[] = []
   const {
-    tags, metadata, metadataText, documentIds, occurredAfter, occurredBefore, asOf, minTrust = 'suspect',
+    tags, metadata, metadataText, speakers, documentIds, occurredAfter, occurredBefore, asOf, minTrust = 'suspect',
   } = filters
   const { trust, undated, retainedAfter, retainedBefore } = filters
   if (tags !== undefined) conditions.push(tagFilter(tags))
@@ -17,6 +19,7 @@ export function compileFilters (filters: ListFilters): Condition | undefined {
     }
   }
   if (metadataText !== undefined) conditions.push(textCondition(metadataText))
+  if (speakers !== undefined) conditions.push(speakerCondition(speakers))
   if (documentIds !== undefined) {
     const allowedIds = new Set(documentIds)
     conditions.push((memory) => allowedIds.has(memory.documentId))
@@ -51,6 +54,14 @@ function textCondition ({ key, is, values }: NonNullable<ListFilters['metadataTe
   const texts = new Set<unknown>(values)
   const has = ({ metadata }: Memory) => Object.hasOwn(metadata, key) && texts.has(metadata[key])
   return is === 'one of' ? has : (memory) => !has(memory)
+}
+
+function speakerCondition (speakers: readonly string[]): Condition {
+  const wanted = new Set(speakers.map(foldCase))
+  return (memory) => {
+    const speaker = speakerOf(memory)
+    return speaker !== null && wanted.has(foldCase(speaker))
+  }
 }
 
 /**

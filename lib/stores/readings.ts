@@ -42,12 +42,14 @@ export interface BankStatistics extends BankSummary {
   readonly unembeddedCount?: number
   readonly tokens: number
   /**
-   * The number of memories by tag, in any order: of the 100 most used tags (`MAX_TAG_COUNTS` of tag-counts.ts). Which
-   * of equally used ones it leaves out at the limit is not defined, but a store always leaves out the same ones. A bank
-   * may have any number of tags, so a store does not read more than these; what else it returns is left out of the
-   * answer.
+   * The number of memories by tag, in any order: of the 100 most used tags (`MAX_COUNTED_VALUES` of most-
+   * frequent.ts). Which of equally used ones it leaves out at the limit is not defined, but a store always leaves
+   * out the same ones. A bank may have any number of tags, so a store does not read more than these; what else it
+   * returns is left out of the answer.
    */
   readonly tagCounts: ReadonlyMap<string, number>
+  /** The number of memories by speaker (speaker.ts), as it is written; of as many speakers as there are of tags. */
+  readonly speakerCounts: ReadonlyMap<string, number>
   readonly firstRetainedAt: number | null
   readonly firstOccurredAt: number | null
   readonly lastOccurredAt: number | null

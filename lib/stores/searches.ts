@@ -18,6 +18,8 @@ export interface Filters {
   readonly metadata?: Readonly<Metadata>
   /** The value of the key is one of these texts, or none of them; a memory without the key passes `none of` too. */
   readonly metadataText?: Readonly<{ key: string, is: 'one of' | 'none of', values: readonly string[] }>
+  /** One of these is its speaker (speaker.ts), compared as `foldCase` folds them. */
+  readonly speakers?: readonly string[]
   /** The memory belongs to one of these documents; null stands for memories without a document. */
   readonly documentIds?: ReadonlyArray<string | null>
   /** Inclusive. A memory without `occurredAt` never matches an occurred bound. */

@@ -1,6 +1,7 @@
 import type { Trust } from '../identity/trust.js'
 import type { NewBankConfig } from './bank-configs.js'
 import type { IdempotentWrite } from './idempotency.js'
+import type { ListFilters } from './readings.js'
 
 /** What every write receives in addition to its memories or its selection of them. */
 export interface WriteOptions {
@@ -14,7 +15,8 @@ export interface WriteOptions {
 
 export type Selector =
   | { readonly kind: 'ids', readonly memoryIds: readonly string[] }
-  | { readonly kind: 'tags', readonly tags: readonly string[], readonly match: 'any' | 'all' }
+  /** Filters that hold for every memory, such as `{}`, select none. */
+  | { readonly kind: 'filters', readonly filters: ListFilters }
   | { readonly kind: 'all' }
 
 /** A memory of the bank: what the answer of a retain says about it. */

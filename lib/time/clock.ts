@@ -4,7 +4,7 @@ export type Clock = () => number
 export const systemClock: Clock = Date.now
 
 /** The rule of parseInstant, as the end of a sentence that begins with the field. */
-export const INSTANT_RULE = 'must be an RFC 3339 date-time with an offset'
+export const INSTANT_RULE = 'must be an RFC 3339 date-time with an offset, such as 2026-01-05T09:30:00Z'
 
 const SECOND = 1000
 

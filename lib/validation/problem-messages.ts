@@ -37,6 +37,18 @@ export interface SchemaError {
 const REQUEST_WORDS = { knownMember: 'a known field', object: 'a JSON object' }
 export type Words = typeof REQUEST_WORDS
 
+/** Names that other memory services give to fields, with those of this one, the first that an object has. */
+const OTHER_NAMES: ReadonlyMap<string, readonly string[]> = new Map([
+  ['limit', ['max_results']],
+  ['top_k', ['max_results']],
+  ['k', ['max_results']],
+  ['text', ['content', 'query']],
+  ['messages', ['content', 'items']],
+  ['user_id', ['bank_id']],
+  ['namespace', ['bank_id']],
+  ['bankId', ['bank_id']],
+])
+
 /** What is expected of the field of an error, without the field's name: `must be an integer from 1 to 200`. */
 export function faultInWords (
   { keyword, params, parentSchema = {}, data }: SchemaError, words = REQUEST_WORDS,
@@ -45,10 +57,11 @@ export function faultInWords (
   switch (keyword) {
     case 'required':
       return 'is required'
-    case 'additionalProperties':
-      return `is not ${words.knownMember}${didYouMean(
-        String(params['additionalProperty']), Object.keys(parentSchema.properties ?? {}),
-      )}`
+    case 'additionalProperties': {
+      const [name, fields] = [String(params['additionalProperty']), Object.keys(parentSchema.properties ?? {})]
+      const meant = OTHER_NAMES.get(name)?.find((field) => fields.includes(field))
+      return `is not ${words.knownMember}${meant === undefined ? didYouMean(name, fields) : `; use ${meant}`}`
+    }
     // The words of x-allowed describe the pattern, which a text of a wrong length may match.
     case 'minLength':
     case 'maxLength':

@@ -15,11 +15,12 @@ export function withTypedEnum (schema: Schema): Schema {
 const NO_VALUE: Schema = { allOf: [{ type: 'string' }, { type: 'number' }] }
 
 /**
- * Describes an object with exactly one of several members by one schema for each of them. The service checks the choice
+ * Describes an object with exactly one of several members, or with some that exclude the others, by one schema for each
+ * of them. The service checks the choice
  * itself, because its error is one sentence, while that of a `oneOf` validator names every alternative.
  */
 export function withChoices (schema: Schema): Schema {
-  const { 'x-exactly-one-of': choices, title, description, examples, ...common } = schema
+  const { 'x-choice': choices, title, description, examples, ...common } = schema
   if (choices === undefined) return schema
   const { properties = {}, required = [] } = common
   const members = Object.entries(choices).flat(2)
@@ -31,8 +32,12 @@ export function withChoices (schema: Schema): Schema {
     ]))
     return { ...common, required: [...required, chosen], properties: { ...properties, ...refused } }
   })
+  // Choices that may be given together satisfy several schemas.
+  const isExclusive = Object.entries(choices).every(([chosen, together]) => (
+    together.every((name) => name === chosen || !Object.hasOwn(choices, name))
+  ))
   return {
     ...withoutUndefined({ title, description, examples }),
-    oneOf: branches,
+    ...(isExclusive ? { oneOf: branches } : { anyOf: branches }),
   }
 }

@@ -14,8 +14,11 @@ export interface Schema {
   anyOf?: Schema[]
   oneOf?: Schema[]
   allOf?: Schema[]
-  /** Members of which exactly one must be present, each with the members that are allowed only with it. */
-  'x-exactly-one-of'?: Record<string, string[]>
+  /**
+   * Members of which at least one must be present, each with the members that are allowed with it. Of the others that
+   * are named here, it excludes all.
+   */
+  'x-choice'?: Record<string, readonly string[]>
   /** The schema of each item of a streamed text, as `itemSchema` in OpenAPI 3.2. */
   'x-item-schema'?: Schema
 }

@@ -57,7 +57,7 @@ export const reflectRoutes: FastifyPluginAsyncTypebox<HindsightOptions> = async 
     const answer = await app.memory.reflect({
       bank_id: params.bank_id,
       query: questionOf(body),
-      include_sources: facts,
+      include_sources: facts && 'cited',
       ...withoutUndefined({ max_tokens: body.max_tokens, response_schema: body.response_schema }),
       also: { ...tagFilter(body), ...kindFilter(body.fact_types ?? []) },
     }, context, { signal: disconnectSignal(reply), budget })

@@ -116,7 +116,14 @@ export class Gateway {
     const seed = this.#seeds.get(bank)!
     await forget({ bank_id: bank, scope: 'all' }, NOBODY)
     const lines = [
-      { memory_id: seed.kept, text: SEED_TEXT, tags: ['keep'], document_id: 'diary' },
+      {
+        memory_id: seed.kept,
+        text: SEED_TEXT,
+        tags: ['keep'],
+        document_id: 'diary',
+        metadata: { place: 'river' },
+        speaker: 'Ada',
+      },
       { memory_id: seed.dropped, text: 'An otter eats by the river.', tags: ['drop'] },
     ]
     const bytes = Buffer.from(exportOf(lines))

@@ -70,6 +70,18 @@ export const ROUTE_OPERATIONS: readonly Operation[] = [
     request: (bank) => json('/v1/forget', { bank_id: bank, tags: ['drop'] }),
   },
   {
+    name: 'forget by filters',
+    needs: 'f',
+    writes: true,
+    request: (bank) => json('/v1/forget', {
+      bank_id: bank,
+      document_ids: ['diary'],
+      speakers: ['Ada'],
+      metadata: { place: 'river' },
+      retained_after: '2000-01-01T00:00:00Z',
+    }),
+  },
+  {
     name: 'dry run of forget by tag',
     needs: 'f',
     writes: false,

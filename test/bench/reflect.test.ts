@@ -136,6 +136,7 @@ await t.test('the report contains loads, liveness, overheads and targets', async
     load_average: { before: 1, after: 2 },
     loads,
     overheads: [overhead],
+    pairs: [],
     targets: targetsOf(loads, [overhead]),
   })
   for (const part of [

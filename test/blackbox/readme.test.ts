@@ -10,7 +10,7 @@ t.test('the examples of the README, copied in order, get the answers that it sho
 
 t.test('the examples of the page on the HTTP API get the answers that it shows', async (t) => {
   const { url } = await startServer(t)
-  await runExamples(t, readPage('docs/http-api.md'), url, 6)
+  await runExamples(t, readPage('docs/http-api.md'), url, 7)
 })
 
 t.test('the examples of the page on the configuration of banks get the answers that it shows', async (t) => {

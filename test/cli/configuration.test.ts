@@ -21,9 +21,12 @@ t.test('config check reports that all is right, or every problem', async (t) => 
   const right = await runCli(['config', 'check', '--config', 'right.yaml'], { cwd })
   t.same([right.code, right.stdout], [0, 'right.yaml: the configuration is valid\n'])
   t.match(right.stderr, /^warning: SERVICE_ADMIN_TOKEN is not set/)
-  const lacking = await runCli(['config', 'check', '--json'], { cwd, env: { SERVICE_AUTH_MODE: 'api_key' } })
-  t.match(JSON.parse(lacking.stdout), {
-    ok: true, problems: [], warnings: [/ADMIN_TOKEN/, /SERVICE_API_KEY not set: .*500/],
+  const wrongMode = { SERVICE_AUTH_MODE: 'api_key', SERVICES_CONFIG_PATH: 'wrong.yaml' }
+  const lacking = await runCli(['config', 'check', '--json'], { cwd, env: wrongMode })
+  t.equal(lacking.code, 1)
+  t.match(JSON.parse(lacking.stdout), { ok: false, problems: [/vector_stor/, /SERVICE_API_KEY not set: .*500/] })
+  t.match(await runCli(['config', 'check'], { cwd, env: { SERVICE_AUTH_MODE: 'api_key' } }), {
+    code: 1, stdout: '', stderr: /SERVICE_API_KEY not set: SERVICE_AUTH_MODE api_key answers every request with 500/,
   })
   const wrong = await runCli(['config', 'check'], {
     cwd, env: { SERVICES_CONFIG_PATH: 'wrong.yaml', SERVICES_PORT: 'x' },
@@ -250,7 +253,14 @@ t.test('config check accepts what init writes', async (t) => {
     t.same([written.code, written.stdout], [0, ''], written.stderr)
     t.equal(statSync(join(cwd, '.env')).mode & 0o777, 0o600)
     // The values that init leaves to the operator.
-    const env = { DATABASE_URL: 'postgres://db/memory', ANTHROPIC_API_KEY: 'key', OPENAI_API_KEY: 'key' }
+    const env = {
+      DATABASE_URL: 'postgres://db/memory',
+      ANTHROPIC_API_KEY: 'key',
+      OPENAI_API_KEY: 'key',
+      SERVICE_OIDC_JWKS_URL: 'https://id.example/keys',
+      SERVICE_OIDC_ISSUER: 'issuer',
+      SERVICE_OIDC_AUDIENCE: 'audience',
+    }
     const check = await runCli(['config', 'check'], {
       cwd, env: args.includes('--yes') || args.includes('mock') ? {} : env,
     })
@@ -259,6 +269,7 @@ t.test('config check accepts what init writes', async (t) => {
     const before = readFileSync(join(cwd, '.env'), 'utf8')
     t.match(await runCli(['init', ...args], { cwd }), { code: 1, stderr: /would be overwritten; use --force/ })
     t.equal(readFileSync(join(cwd, '.env'), 'utf8'), before)
+    t.notOk('access_grants' in parse(readFileSync(join(cwd, 'memory-gateway.yaml'), 'utf8')), 'nothing is granted')
     const forced = await runCli(['init', ...args, '--force', '--json'], { cwd })
     t.match(JSON.parse(forced.stdout), { config: 'memory-gateway.yaml', env: '.env', missing: Array })
     t.not(readFileSync(join(cwd, '.env'), 'utf8'), before, 'secrets are new each time')

@@ -6,7 +6,7 @@ import t from 'tap'
 import { clockFinding } from '../../cli/doctor/clock.js'
 import { runCli, type CliOptions } from '../helpers/cli.js'
 import { startJwksServer } from '../helpers/jwks-server.js'
-import { unusedUrl } from '../helpers/model-server.js'
+import { answering, startModelServer, unusedUrl } from '../helpers/model-server.js'
 import { rsaKey } from '../helpers/tokens.js'
 
 interface Report {
@@ -144,6 +144,20 @@ t.test('doctor reports models that do not answer and a missing database', async 
     t.match(report.of(check), /^failed: /, check)
   }
   t.notMatch(JSON.stringify(report), /hunter2/)
+})
+
+t.test('doctor shows what the endpoint of a model answered, without the key', async (t) => {
+  const server = await startModelServer(t)
+  const answer = { error: { message: 'Incorrect API key provided: sk-hunter2', code: 'invalid_api_key' } }
+  server.always(answering(401, JSON.stringify(answer)))
+  const cwd = t.testdir({
+    'c.yaml': `llm_provider: openai_compatible\nllm_provider_config: {base_url: "${server.url}", model: m, ` +
+      'api_key: sk-hunter2}\n',
+  })
+  const { code, stdout } = await runCli(['doctor', '--config', 'c.yaml'], { cwd })
+  t.equal(code, 1)
+  t.match(stdout, '\nfailed   language model: The language model answered 401 (invalid_api_key)\n         check base')
+  t.notMatch(stdout, /hunter2|\n +at /)
 })
 
 t.test('a folder is migrated, passes the examination, and its banks are moved to other vectors', async (t) => {

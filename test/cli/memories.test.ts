@@ -29,8 +29,9 @@ t.test('a retained memory is listed, found, used for an answer and forgotten', a
 
   const found = await cli(['recall', 'user-ada', 'What does Ada drink?', '--tag', 'drink', '--max-results', '3'])
   t.equal(found.code, 0, found.stderr)
-  t.match(found.stdout, new RegExp(`^0\\.\\d\\d {2}Ada drinks tea in the morning\\.\n {6}user-ada {2}${id} ` +
-    '{2}2026-01-02T08:00:00\\.000Z {2}#drink {2}test {2}diary\n$'))
+  t.match(found.stdout, new RegExp('^0\\.\\d\\d {2}' +
+    `2026-01-02: Ada drinks tea in the morning\\.\n {6}user-ada {2}${id} ` +
+    '{2}tags: drink {2}source: test {2}document: diary\n$'))
   t.equal(found.stderr, '1 of 1 memories\n')
   const json = await cli(['recall', 'user-ada,other', 'tea', '--json'])
   t.match(JSON.parse(json.stdout), {
@@ -43,10 +44,10 @@ t.test('a retained memory is listed, found, used for an answer and forgotten', a
 
   const answer = await cli(['reflect', 'user-ada', 'What does Ada drink?'])
   t.equal(answer.code, 0, answer.stderr)
-  t.match(answer.stdout, /^Ada drinks tea in the morning\. \[1\]\n\n\[1\] 0\.\d\d {2}Ada drinks tea/)
+  t.match(answer.stdout, /^"Ada drinks tea in the morning\." \[1\]\n\n\[1\] 0\.\d\d {2}2026-01-02: Ada drinks tea/)
   const whole = JSON.parse((await cli(['reflect', 'user-ada', 'What does Ada drink?', '--json'])).stdout)
   t.match(whole, {
-    answer: 'Ada drinks tea in the morning. [1]',
+    answer: '"Ada drinks tea in the morning." [1]',
     abstained: false,
     sources: [{ memory_id: id }],
     usage: { tokens: Number },
@@ -56,7 +57,9 @@ t.test('a retained memory is listed, found, used for an answer and forgotten', a
   t.match(none.stderr, /the memories do not answer the question/)
 
   const dry = await cli(['forget', 'user-ada', '--tag', 'drink', '--dry-run'])
-  t.same(dry, { code: 0, stdout: `${id}\n`, stderr: '1 memory would be deleted\n' })
+  t.same(dry, {
+    code: 0, stdout: `${id}\n`, stderr: `${id}: Ada drinks tea in the morning.\n1 memory would be deleted\n`,
+  })
   t.same(
     JSON.parse((await cli(['forget', 'user-ada', '--id', id, '--json'])).stdout),
     { deleted_count: 1, memory_ids: [id] },
@@ -84,8 +87,10 @@ t.test('recall and reflect filter memories, and count relative times from the re
     await found('tea', '--metadata', 'cups="2"', '--metadata', 'seat="A'), ['Ada drinks tea on the train.'],
     'a JSON string is its text, and an incomplete one is text as it is',
   )
+  await cli(['retain', bank, 'Tea is best without sugar.', '--speaker', 'Caroline'])
+  t.same(await found('tea', '--speaker', 'CAROLINE', '--speaker', 'user'), ['Tea is best without sugar.'])
   t.same(await found('tea', '--as-of', '2000-01-01T00:00:00Z'), [])
-  t.equal((await found('tea', '--min-trust', 'suspect')).length, 3)
+  t.equal((await found('tea', '--min-trust', 'suspect')).length, 4)
   for (const [month, text] of [['05', 'Ada went sailing.'], ['06', 'Ada went rowing.']] as const) {
     const [first] = await found('What did Ada do yesterday?', '--reference-time', `2024-${month}-02T12:00:00Z`)
     t.equal(first, text)
@@ -98,6 +103,33 @@ t.test('recall and reflect filter memories, and count relative times from the re
   t.match(answer.stdout, /at work/)
   t.notMatch(answer.stdout, /at home/)
   t.match(await cli(['reflect', bank, 'tea', '--as-of', '2000-01-01T00:00:00Z']), { stderr: /do not answer/ })
+})
+
+t.test('memories are forgotten by the filters of a search, and by when they were stored', async (t) => {
+  const { cli, retain } = await cliServer(t)
+  const bank = 'user-ada'
+  await retain(bank, 'In the diary.', { document_id: 'diary', occurred_at: '2024-05-01T10:00:00Z' })
+  await retain(bank, 'Later in the diary.', { document_id: 'diary', occurred_at: '2024-06-01T10:00:00Z' })
+  await retain(bank, 'In a letter.', { document_id: 'letter', metadata: { to: 'Bo' } })
+  await retain(bank, 'Alone.')
+  await retain(bank, 'Said by Bo.', { speaker: 'Bo' })
+  const left = async () => {
+    const exported = await cli(['export', bank])
+    return exported.stdout.trim().split('\n').slice(1).map((line) => (JSON.parse(line) as { text: string }).text)
+  }
+  const forget = async (...args: string[]) => (await cli(['forget', bank, ...args])).stderr
+  const found = JSON.parse((await cli(['recall', bank, 'diary letter', '--document', 'letter', '--json'])).stdout)
+  t.match(found, { hits: [{ text: 'In a letter.' }], total_available: 1 })
+  t.match(await cli(['reflect', bank, 'What is in the letter?', '--document', 'diary', '--json']), { code: 0 })
+  t.match(JSON.parse((await cli(['recall', bank, 'said', '--speaker', 'bo', '--json'])).stdout), { total_available: 1 })
+  t.equal(await forget('--speaker', 'Ada', '--speaker', 'BO'), '1 memory deleted\n')
+  t.equal(await forget('--retained-before', '2000-01-01T00:00:00Z'), '0 memories deleted\n')
+  t.equal(await forget('--document', 'diary', '--occurred-after', '2024-05-15T00:00:00Z'), '1 memory deleted\n')
+  t.same(await left(), ['In the diary.', 'In a letter.', 'Alone.'])
+  t.equal(await forget('--metadata', 'to=Bo'), '1 memory deleted\n')
+  t.equal(await forget('--document', 'diary', '--document', 'letter'), '1 memory deleted\n')
+  t.same(await left(), ['Alone.'])
+  t.equal(await forget('--retained-after', '2000-01-01T00:00:00Z'), '1 memory deleted\n')
 })
 
 t.test('a refusal of the server is shown with its code and request id, with exit code 1', async (t) => {
@@ -129,8 +161,11 @@ t.test('wrong usage has exit code 2 and sends no request', async (t) => {
     [['retain', 'bank', 'text', '--metadata', 'x'], /form name=value/],
     [['reflect', 'bank', 'question', '--metadata', 'x'], /form name=value/],
     [['recall', 'bank', 'query', '--min-trust', 'some'], /Allowed choices are suspect, untrusted, trusted/],
-    [['forget', 'bank'], /one of --id, --tag and --all/],
-    [['forget', 'bank', '--id', 'x', '--all'], /one of --id, --tag and --all/],
+    [['forget', 'bank'], /choose what to delete/],
+    [['forget', 'bank', '--id', 'x', '--all'], /choose what to delete/],
+    [['forget', 'bank', '--id', 'x', '--document', 'd'], /choose what to delete/],
+    [['forget', 'bank', '--all', '--retained-before', '2026-01-01T00:00:00Z', '--yes'], /choose what to delete/],
+    [['forget', 'bank', '--metadata', 'x'], /form name=value/],
     [['forget', 'bank', '--id', 'x', '--tags-match', 'all'], /--tags-match requires --tag/],
     [['forget', 'bank', '--all'], /use --yes/],
     [['banks', 'more'], /too many arguments/],

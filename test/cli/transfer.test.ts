@@ -68,17 +68,19 @@ t.test('exports of other products are imported', async (t) => {
         text: 'I eat porridge with figs for breakfast.',
         occurred_at: '2024-05-20T08:00:30.000Z',
         document_id: '6650-breakfast',
-        metadata: { speaker: 'user', title: 'Breakfast' },
+        speaker: 'user',
+        metadata: { title: 'Breakfast' },
       },
-      { text: 'Figs go well with walnuts.', metadata: { speaker: 'assistant' } },
+      { text: 'Figs go well with walnuts.', speaker: 'assistant' },
     ]],
     ['claude', [
       {
         text: 'We go to the Azores in June.',
         occurred_at: '2026-05-20T08:00:00.000Z',
-        metadata: { speaker: 'user', title: 'Holiday' },
+        speaker: 'user',
+        metadata: { title: 'Holiday' },
       },
-      { text: 'June is warm there; take a light raincoat.', metadata: { speaker: 'assistant' } },
+      { text: 'June is warm there; take a light raincoat.', speaker: 'assistant' },
     ]],
     ['mem0', [
       {
@@ -162,9 +164,10 @@ t.test('a file of another form is refused with its place, and nothing is stored'
   const cases: Array<[args: string[], stdin: string, said: string]> = [
     [
       ['bank'], '{"text":"no header"}\n',
-      'standard input: line 1 is not the header of an export ({"format":"memory-gateway-export",…})\n',
+      'standard input: line 1 is not the header of an export ({"format":"memory-gateway-export",…}); for an ' +
+        'export of another product, name the product with --from: hindsight, mem0, langgraph, claude, chatgpt\n',
     ],
-    [['bank'], 'text\n', 'standard input: line 1 is not JSON'],
+    [['bank'], 'text\n', 'standard input: line 1 is not the header of an export'],
     [['bank'], '', 'standard input is empty\n'],
     [
       ['bank', '--from', 'mem0'], '[{"id":"a","memory":"x","metadata":{"n":00000000000000000001}}]',
@@ -222,6 +225,16 @@ t.test('a file of another form is refused with its place, and nothing is stored'
     t.same([code, stderr.slice(0, said.length)], [1, said], args.join(' '))
   }
   t.same(JSON.parse((await cli(['banks', '--json'])).stdout), { banks: [] })
+})
+
+t.test('an import of another product without --from names the option with the product', async (t) => {
+  for (const file of readdirSync(EXPORTS)) {
+    const product = file.replace('.json', '')
+    const { code, stderr } = await runCli(['import', 'bank', join(EXPORTS, file)])
+    t.equal(code, 1)
+    t.match(stderr, new RegExp(`${file}: line 1 is not the header of an export .*; it looks like an export of ` +
+      `${product}: use --from ${product}\n$`))
+  }
 })
 
 // A search that begins again at each quotation mark takes minutes.

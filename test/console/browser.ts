@@ -180,6 +180,20 @@ export async function signInAs (page: Page, principal: string): Promise<void> {
   await page.getByRole('navigation', { name: 'Pages' }).waitFor()
 }
 
+/** Chooses the current bank in the frame. */
+export async function chooseBank (page: Page, bank: string): Promise<void> {
+  await page.getByRole('button', { name: /^Bank / }).click()
+  const dialog = page.getByRole('dialog', { name: 'Choose a bank' })
+  await dialog.getByLabel('Bank id').fill(bank)
+  await page.keyboard.press('Enter')
+  await dialog.waitFor({ state: 'hidden' })
+}
+
+/** The name of the current bank in the frame. */
+export function currentBank (page: Page): Locator {
+  return page.locator('.bank-button-name')
+}
+
 /** Waits until the page has no request in progress. */
 export async function settled (page: Page): Promise<void> {
   await page.locator('body:not(:has(.spinner))').waitFor()

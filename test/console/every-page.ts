@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import type { Test } from 'tap'
-import { settled } from './browser.js'
+import { chooseBank, settled } from './browser.js'
 
 export const ADMIN = 'an admin token of at least thirty-two bytes'
 const STORE = process.env['TEST_STORE'] === 'postgres' ? 'postgres' : 'in_memory'
@@ -22,30 +22,27 @@ export async function open (page: Page, title: string): Promise<void> {
   await settled(page)
 }
 
-export async function chooseBank (page: Page): Promise<void> {
-  const field = page.getByLabel(/^Bank( \(|$)/)
-  await field.fill('team')
-  await field.press('Tab')
-}
-
 /** What each page is for, by a caller who may do everything on the bank and has the admin token. */
 export async function useEverything (t: Test, page: Page, mode: string): Promise<void> {
+  await open(page, 'Overview')
   const server = page.getByRole('region', { name: 'Store and models' })
   t.equal(await server.count(), 0, 'not without the admin token')
   await page.getByText('needs the admin token').waitFor()
   await page.getByLabel('Admin token').fill(ADMIN)
   await page.getByRole('button', { name: 'Use the token' }).click()
   await server.getByText(STORE, { exact: true }).waitFor()
-  await server.getByText(/\d dimensions/).waitFor()
+  await server.getByText('mock: quotes memories, no model').waitFor()
+  await server.getByText('mock: recall by words only, no model').waitFor()
   await page.getByText(new RegExp(`^${mode}: `)).waitFor()
   await page.getByRole('img', { name: /^Requests per second/ }).waitFor()
 
-  await open(page, 'Banks')
-  await page.getByRole('link', { name: 'team', exact: true }).click()
+  await open(page, 'Memories')
+  await page.getByRole('link', { name: 'Growth and numbers' }).click()
   await page.getByRole('heading', { name: 'Growth by day' }).waitFor()
+  await page.getByRole('link', { name: 'All banks' }).click()
+  await page.getByRole('link', { name: 'team', exact: true }).waitFor()
 
   await open(page, 'Memories')
-  await chooseBank(page)
   await page.getByRole('listbox', { name: 'Memories' }).getByText('The team meets on Mondays.').waitFor()
   await page.getByRole('button', { name: 'Retain…' }).click()
   const retain = page.getByRole('dialog', { name: 'Retain a memory' })
@@ -57,13 +54,11 @@ export async function useEverything (t: Test, page: Page, mode: string): Promise
   await page.locator('.memories-content').getByText('The team drinks tea.').waitFor()
 
   await open(page, 'Recall lab')
-  await chooseBank(page)
   await page.getByLabel('Query').fill('Who drinks tea?')
   await page.getByRole('button', { name: 'Recall', exact: true }).click()
   await page.getByRole('list', { name: 'Hits of Setting A' }).getByText('The team drinks tea.').first().waitFor()
 
-  await open(page, 'Reflect')
-  await chooseBank(page)
+  await open(page, 'Ask')
   await page.getByLabel('Question', { exact: true }).fill('What does the team drink?')
   await page.getByRole('button', { name: 'Ask', exact: true }).click()
   const answer = page.getByRole('region', { name: 'Answer', exact: true })
@@ -85,30 +80,31 @@ export async function useEverything (t: Test, page: Page, mode: string): Promise
 /** What each page says to a caller who may do nothing. */
 export async function beRefused (page: Page, principal: string): Promise<void> {
   const denied = page.getByRole('main').getByText(`Principal '${principal}' is denied 'read' on bank 'team'`).first()
+  await open(page, 'Overview')
   await page.getByText('You may read 0 banks').waitFor()
   await page.getByText('needs the admin token').waitFor()
 
-  await open(page, 'Banks')
-  await page.getByText('There is no bank that you may read.').waitFor()
+  await page.getByRole('link', { name: '0 banks' }).click()
+  await page.getByText('There is no bank that you may read yet.').waitFor()
 
   await open(page, 'Memories')
-  await chooseBank(page)
+  await chooseBank(page, 'team')
   await denied.waitFor()
+  for (const permission of ['write', 'forget', 'admin']) {
+    await page.getByText(`You need ${permission} on this bank to`).waitFor()
+  }
 
   await open(page, 'Recall lab')
-  await chooseBank(page)
   await page.getByLabel('Query').fill('Who drinks tea?')
   await page.getByRole('button', { name: 'Recall', exact: true }).click()
   await denied.waitFor()
 
-  await open(page, 'Reflect')
-  await chooseBank(page)
+  await open(page, 'Ask')
   await page.getByLabel('Question', { exact: true }).fill('What does the team drink?')
   await page.getByRole('button', { name: 'Ask', exact: true }).click()
   await denied.waitFor()
 
   await open(page, 'Access')
-  await chooseBank(page)
   await page.getByText('may do nothing on').waitFor()
 
   for (const title of ['Sources', 'Admin']) {

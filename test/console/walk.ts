@@ -10,8 +10,10 @@ const SETTINGS = { env: { SERVICE_ADMIN_TOKEN: ADMIN }, yaml: yamlFor('user:alic
 export interface Walk { page: Page, keys: Keys, client: MemoryGatewayClient }
 
 /** A page that is opened, used and left with the keyboard alone. The mouse of the browser is never moved. */
-export function walkTest (title: string, run: (t: Test, walk: Walk) => Promise<void>): void {
-  consoleTest(`${title}, with the keyboard alone`, SETTINGS, async (t, { page, url, client }) => {
+export function walkTest (
+  title: string, run: (t: Test, walk: Walk) => Promise<void>, name = title,
+): void {
+  consoleTest(`${name}, with the keyboard alone`, SETTINGS, async (t, { page, url, client }) => {
     const keys = new Keys(t, page)
     const alice = client({ principal: 'user:alice' })
     for (const content of ['The team meets on Mondays.', 'The team drinks tea.']) {
@@ -25,7 +27,7 @@ export function walkTest (title: string, run: (t: Test, walk: Walk) => Promise<v
     await page.locator('.identity', { hasText: 'user:alice' }).waitFor()
     await keys.use(page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: title }))
     // The first page is open already.
-    if (title !== 'Overview') {
+    if (title !== 'Memories') {
       await keys.isAt(page.getByRole('heading', { level: 1, name: title }), `the title of ${title}`)
     }
     await settled(page)
@@ -42,7 +44,12 @@ export async function giveAdminToken ({ page, keys }: Walk): Promise<void> {
 }
 
 export async function chooseBank ({ page, keys }: Walk): Promise<void> {
-  await keys.fill(page.getByLabel(/^Bank( \(|$)/), 'team')
+  const opener = page.getByRole('button', { name: /^Bank / })
+  await keys.to(opener, 'Shift+Tab')
+  await keys.press('Enter')
+  await keys.isAt(page.getByLabel('Bank id'), 'the field of the dialog')
+  await keys.type('team')
   await keys.press('Enter')
   await page.waitForURL(/bank=team/)
+  await keys.isAt(opener, 'back from the dialog')
 }

@@ -13,6 +13,7 @@ import { lexicalContract } from './vector-store/lexical.js'
 import { poolContract } from './vector-store/pool.js'
 import { readingContract } from './vector-store/reading.js'
 import { removedBanksContract } from './vector-store/removed-banks.js'
+import { filteredRemovingContract } from './vector-store/removing-filtered.js'
 import { removingContract } from './vector-store/removing.js'
 import { replacingContract } from './vector-store/replacing.js'
 import { semanticContract } from './vector-store/semantic.js'
@@ -37,6 +38,7 @@ const CONTRACT: Array<[about: string, part: (t: Test, open: OpenStore, tolerance
   ['reading', readingContract],
   ['browsing', browsingContract],
   ['removing', removingContract],
+  ['removing by filters', filteredRemovingContract],
   ['expiring', expiringContract],
   ['importing', importingContract],
   ['replacing documents', replacingContract],

@@ -23,7 +23,18 @@ const draft = fc.record({
 const match = fc.constantFrom('any' as const, 'all' as const)
 const what: fc.Arbitrary<ForgetWhat> = fc.oneof(
   { weight: 3, arbitrary: fc.record({ ids: fc.array(fc.nat(), { minLength: 1, maxLength: 4 }) }) },
-  { weight: 2, arbitrary: fc.record({ tags: fc.subarray(['a', 'b', 'c'], { minLength: 1 }), match }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      filters: fc.record({
+        tags: fc.subarray(['a', 'b', 'c'], { minLength: 1 }),
+        documents: fc.subarray(['d1', 'd2', 'd3'], { minLength: 1 }),
+        occurredAfter: fc.constantFrom('2025-01-01T00:00:00.000Z', '2025-01-01T00:00:00.001Z'),
+        retainedBefore: fc.constantFrom('2026-01-15T10:00:30.000Z', '2026-01-15T10:02:00.000Z'),
+      }, { requiredKeys: [] }).filter((filters) => Object.keys(filters).length > 0),
+      match,
+    }),
+  },
   { weight: 1, arbitrary: fc.constant('all' as const) },
 )
 

@@ -17,7 +17,14 @@ export interface Place {
   bank: number
 }
 
-export type ForgetWhat = { ids: number[] } | { tags: string[], match: 'any' | 'all' } | 'all'
+/** All filters that are given must hold. */
+export interface ForgetFilters {
+  tags?: string[]
+  documents?: string[]
+  occurredAfter?: string
+  retainedBefore?: string
+}
+export type ForgetWhat = { ids: number[] } | { filters: ForgetFilters, match: 'any' | 'all' } | 'all'
 
 /** The library and a naive model of it, side by side: every operation runs on both, and a difference throws. */
 export class Twins {
@@ -71,12 +78,12 @@ export class Twins {
       ? []
       : what.ids.map((index) => this.#ids[index % this.#ids.length]).filter((id) => id !== undefined)
     const picks = (memory: Known) => (
-      what === 'all' || ('tags' in what ? tagged(memory, what.tags, what.match) : ids.includes(memory.id))
+      what === 'all' || ('filters' in what ? passes(memory, what.filters, what.match) : ids.includes(memory.id))
     )
     if (what !== 'all' && 'ids' in what && ids.length === 0) return
     const selector = what === 'all'
       ? { scope: 'all' as const }
-      : 'tags' in what ? { tags: what.tags, tags_match: what.match } : { memory_ids: ids }
+      : 'filters' in what ? wireOf(what.filters, what.match) : { memory_ids: ids }
     const answer = await this.#memory.forget({ bank_id: nameOf(place), dry_run: dryRun, ...selector }, contextOf(place))
     const gone = dryRun ? model.memories.filter(picks).map(({ id }) => id) : model.remove(picks)
     equal(answer.deleted_count, gone.length, 'forgotten')
@@ -233,4 +240,22 @@ function tagCounts (memories: readonly Known[]): Map<string, number> {
   const counts = new Map<string, number>()
   for (const tag of memories.flatMap(({ tags }) => tags)) counts.set(tag, (counts.get(tag) ?? 0) + 1)
   return counts
+}
+
+function passes (
+  memory: Known, { tags, documents, occurredAfter, retainedBefore }: ForgetFilters, match: 'any' | 'all',
+): boolean {
+  return (tags === undefined || tagged(memory, tags, match)) &&
+    (documents === undefined || documents.some((id) => id === memory.documentId)) &&
+    (occurredAfter === undefined || (memory.occurredAt !== null && memory.occurredAt >= occurredAfter)) &&
+    (retainedBefore === undefined || memory.retainedAt < retainedBefore)
+}
+
+function wireOf ({ tags, documents, occurredAfter, retainedBefore }: ForgetFilters, match: 'any' | 'all') {
+  return {
+    ...(tags !== undefined && { tags, tags_match: match }),
+    ...(documents !== undefined && { document_ids: documents }),
+    ...(occurredAfter !== undefined && { occurred_after: occurredAfter }),
+    ...(retainedBefore !== undefined && { retained_before: retainedBefore }),
+  }
 }

@@ -72,6 +72,8 @@ const SAMPLES: Record<string, Sample[]> = {
       max_tokens: 100,
       tags: ['a'],
       tags_match: 'all',
+      document_ids: ['d'],
+      speakers: ['user'],
       metadata: { k: 'v' },
       occurred_after: '2020-01-01T00:00:00Z',
       occurred_before: '2030-01-01T00:00:00Z',
@@ -116,6 +118,17 @@ const SAMPLES: Record<string, Sample[]> = {
     json({ bank_id: 'user-bob', memory_ids: [ID], dry_run: true }),
     json({ bank_id: 'user-bob', tags: ['a'], tags_match: 'all' }, { 'idempotency-key': 'k' }),
     json({ bank_id: 'user-bob', scope: 'all' }),
+    json({
+      bank_id: 'user-bob',
+      tags: ['a'],
+      document_ids: ['d'],
+      speakers: ['user'],
+      metadata: { k: 'v' },
+      occurred_after: '2020-01-01T00:00:00Z',
+      occurred_before: '2030-01-01T00:00:00Z',
+      retained_after: '2020-01-01T00:00:00Z',
+      retained_before: '2030-01-01T00:00:00Z',
+    }),
   ],
   'POST /v1/banks/:bank_id/import': [
     sample([['on_conflict', 'overwrite']], { ...NDJSON_TYPE, 'idempotency-key': 'k' }, {

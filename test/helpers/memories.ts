@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { runSync } from '../../lib/concurrency/steps.js'
 import { defaultSections } from '../../lib/config/bank-sections.js'
 import { passageSteps } from '../../lib/retrieval/passages.js'
-import type { Memory, NewMemory } from '../../lib/stores/vector-store.js'
+import type { Memory, NewMemory, Selector } from '../../lib/stores/vector-store.js'
 import { TokenCount } from '../../lib/text/tokens.js'
 import { countingIds } from './clock.js'
 
@@ -67,4 +67,9 @@ export function storedForm ({ fingerprint: _fingerprint, passages: _passages, ..
 
 function fingerprintOf ({ text, tags, documentId, occurredAt }: Memory): string {
   return createHash('sha256').update(JSON.stringify([text, tags, documentId, occurredAt])).digest('hex')
+}
+
+/** Selects memories that have any, or all, of the tags. */
+export function withTags (values: readonly string[], match: 'any' | 'all' = 'any'): Selector {
+  return { kind: 'filters', filters: { tags: { values, match } } }
 }

@@ -109,6 +109,7 @@ await t.test('every answer has a description and an example', async (t) => {
 
 await t.test('a choice in the document is a choice of the service', async (t) => {
   const ID = '01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e5f'
+  const TIME = '2026-01-01T00:00:00Z'
   const bodies: Record<string, Array<[body: object, isRight: boolean]>> = {
     recall: [
       [{ query: 'tea', bank_id: 'a' }, true],
@@ -121,7 +122,14 @@ await t.test('a choice in the document is a choice of the service', async (t) =>
       [{ bank_id: 'a', memory_ids: [ID] }, true],
       [{ bank_id: 'a', tags: ['x'], tags_match: 'all' }, true],
       [{ bank_id: 'a', scope: 'all', dry_run: true }, true],
+      [{ bank_id: 'a', document_ids: ['d'] }, true],
+      [{ bank_id: 'a', document_ids: ['d'], tags: ['x'], tags_match: 'all', retained_before: TIME }, true],
+      [{ bank_id: 'a', metadata: { topic: 'tea' }, occurred_after: TIME }, true],
       [{ bank_id: 'a' }, false],
+      [{ bank_id: 'a', tags_match: 'all' }, false],
+      [{ bank_id: 'a', document_ids: ['d'], tags_match: 'all' }, false],
+      [{ bank_id: 'a', document_ids: ['d'], scope: 'all' }, false],
+      [{ bank_id: 'a', document_ids: ['d'], memory_ids: [ID] }, false],
       [{ bank_id: 'a', tags: ['x'], scope: 'all' }, false],
       [{ bank_id: 'a', memory_ids: [ID], tags_match: 'all' }, false],
     ],

@@ -27,7 +27,7 @@ async function put (url: string, body: unknown): Promise<LightMyRequestResponse>
 
 const JSON_TYPE = { 'content-type': 'application/json' }
 const BANK_ID = 'must be a text of letters, digits and ._:@-, at most 255 characters, the first a letter or digit'
-const INSTANT = 'must be an RFC 3339 date-time with an offset'
+const INSTANT = 'must be an RFC 3339 date-time with an offset, such as 2026-01-05T09:30:00Z'
 const SCALAR = 'must be a text, a number, true, false or null'
 const MEMORIES = '/v1/banks/b/memories'
 

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import t from 'tap'
 import { buildApp } from '../../app.js'
 import { testApp } from '../helpers/app.js'
@@ -31,11 +32,36 @@ await t.test('a browser gets a page with the same links', async (t) => {
   const response = await get('/', { accept: BROWSER })
   t.equal(response.headers['content-type'], 'text/html; charset=utf-8')
   t.equal(response.headers.vary, 'Accept')
-  t.match(response.headers['content-security-policy'], /^default-src 'none';/)
-  for (const path of ['/health', '/openapi.json', '/docs']) {
-    t.ok(response.body.includes(`<a href="${path}">${path}</a>`), path)
-  }
+  const paths = [...response.body.matchAll(/<li><a href="([^"]+)">/g)].map(([, path]) => path)
+  t.same(paths, ['/console/', '/docs', '/health', '/openapi.json'])
   t.match(response.body, '<code>/mcp</code>', 'a browser cannot open it')
+  t.match(response.body, 'A memory for AI agents', 'it says what the server is')
+})
+
+await t.test('the policy of the page allows its own style and its own icon alone', async (t) => {
+  const { get } = await testApp(t)
+  const { headers, body } = await get('/', { accept: BROWSER })
+  const policy = String(headers['content-security-policy'])
+  const style = /<style>([^]*)<\/style>/.exec(body)?.[1] ?? ''
+  const hash = createHash('sha256').update(style).digest('base64')
+  t.same(policy.split('; '), [
+    "default-src 'none'", "img-src 'self'", `style-src 'sha256-${hash}'`, "frame-ancestors 'none'", "base-uri 'none'",
+    "form-action 'none'",
+  ])
+  t.notMatch(body, /<script| style=| on\w+=/)
+  t.match(style, /light-dark\(/, 'light and dark')
+})
+
+await t.test('the icon is an image for everyone, which is named by the page and by the console', async (t) => {
+  const { get } = await testApp(t, { auth: { mode: 'api_key', apiKey: 'the-key' } })
+  const icon = await get('/favicon.svg')
+  t.equal(icon.statusCode, 200)
+  t.equal(icon.headers['content-type'], 'image/svg+xml')
+  t.equal(icon.headers['x-content-type-options'], 'nosniff')
+  t.match(icon.headers['content-security-policy'], /^default-src 'none';/)
+  t.match(icon.body, /^<svg [^]*<\/svg>$/)
+  t.match((await get('/', { accept: BROWSER })).body, '<link rel="icon" type="image/svg+xml" href="/favicon.svg">')
+  t.match((await get('/console/')).body, /rel="icon"[^>]* href="\.\.\/favicon\.svg"/)
 })
 
 await t.test('the page requires no credentials and reveals nothing of the configuration', async (t) => {
@@ -58,7 +84,7 @@ await t.test('a plugin adds its link before the gateway is ready', async (t) => 
   app.links.push({ name: 'other', path: '/other', title: 'something else' })
   t.equal((await app.inject('/')).json().links.other, '/other')
   const page = (await app.inject({ url: '/', headers: { accept: BROWSER } })).body
-  t.match(page, '<a href="/other">/other</a>: something else')
+  t.match(page, '<a href="/other">something else</a> <code>/other</code>')
 })
 
 await t.test('other methods are 405, and HEAD returns only the headers', async (t) => {

@@ -17,7 +17,6 @@ const meant: Array<[route: string, body: Record<string, unknown>, field: string,
     'items[1].tag', 'tags',
   ],
   ['/v1/recall', { ...RECALL, maxResults: 5 }, 'maxResults', 'max_results'],
-  ['/v1/recall', { query: 'tea', bankId: 'bank' }, 'bankId', 'bank_id'],
   ['/v1/recall', { ...RECALL, bank: 'bank' }, 'bank', 'banks'],
   ['/v1/recall', { ...RECALL, reference_tim: null }, 'reference_tim', 'reference_time'],
   ['/v1/recall/explain', { ...RECALL, expect: ID, max_result: 5 }, 'max_result', 'max_results'],
@@ -31,6 +30,34 @@ await t.test('a refusal of an unknown field says which one was probably meant', 
     refusedFields(t, response, field)
     t.equal(response.json<Refusal>().errors[0]!.message, `is not a known field; did you mean "${name}"?`)
   }
+})
+
+const others: Array<[route: string, body: Record<string, unknown>, field: string, meant: string]> = [
+  ['/v1/recall', { ...RECALL, limit: 5 }, 'limit', 'max_results'],
+  ['/v1/recall', { ...RECALL, top_k: 5 }, 'top_k', 'max_results'],
+  ['/v1/recall/explain', { ...RECALL, expect: ID, k: 5 }, 'k', 'max_results'],
+  ['/v1/retain', { ...RETAIN, text: 'Tea.' }, 'text', 'content'],
+  ['/v1/recall', { ...RECALL, text: 'tea' }, 'text', 'query'],
+  ['/v1/retain', { ...RETAIN, messages: [] }, 'messages', 'content'],
+  ['/v1/retain/batch', { bank_id: 'bank', items: [{ content: 'Tea.', text: 'Tea.' }] }, 'items[0].text', 'content'],
+  ['/v1/reflect', { ...RECALL, user_id: 'ada' }, 'user_id', 'bank_id'],
+  ['/v1/forget', { bank_id: 'bank', tags: ['a'], namespace: 'ada' }, 'namespace', 'bank_id'],
+  ['/v1/recall', { query: 'tea', bankId: 'bank' }, 'bankId', 'bank_id'],
+]
+await t.test('a field by the name that other services give it is answered with the name to use', async (t) => {
+  const { post } = await testApp(t)
+  for (const [route, body, field, name] of others) {
+    const response = await post(route, body)
+    refusedFields(t, response, field)
+    t.equal(response.json<Refusal>().errors[0]!.message, `is not a known field; use ${name}`)
+  }
+})
+
+await t.test('a day for a time is answered with the form of a time', async (t) => {
+  const { post } = await testApp(t)
+  refused(t, await post('/v1/retain', { ...RETAIN, occurred_at: '2026-01-05' }), 400, 'invalid_request', {
+    detail: 'occurred_at: must be an RFC 3339 date-time with an offset, such as 2026-01-05T09:30:00Z',
+  })
 })
 
 await t.test('query strings, configurations of banks and lines of an import have suggestions too', async (t) => {
@@ -83,7 +110,7 @@ await t.test('a long name in a refusal is cut between characters', async (t) => 
 
 await t.test('a field that resembles none is refused without a suggestion', async (t) => {
   const { post } = await testApp(t)
-  for (const name of ['top_k', 'x', '', '__proto__', 'constructor', 'wholly different', 'q'.repeat(5000)]) {
+  for (const name of ['x', '', '__proto__', 'constructor', 'wholly different', 'q'.repeat(5000)]) {
     const response = await post('/v1/recall', JSON.parse('{"bank_id": "bank", "query": "tea", ' +
       `${JSON.stringify(name)}: 1}`))
     t.equal(response.statusCode, 400)

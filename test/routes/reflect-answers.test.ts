@@ -15,13 +15,28 @@ async function says (text: string, more: Record<string, unknown> = {}) {
   return answerOf(await post('/v1/reflect', { bank_id: 'bank', query: 'Where does Alice live?', ...more }))
 }
 
-await t.test('marks name the sources by their position', async (t) => {
+await t.test('marks name the sources by their position, in the order of the answer', async (t) => {
   const { answer, sources, usage, ...rest } = await says('Alice lives in Lyon [1]. She has a cat [2].')
   t.equal(answer, 'Alice lives in Lyon [1]. She has a cat [2].')
   t.same(sources.map(({ text }) => text), evidenceIn(languageModel.last).map(({ text }) => text))
   t.equal(sources.length, 2)
   t.same(usage, { tokens: 34, input_tokens: 30, output_tokens: 4 })
   t.same(rest, { abstained: false })
+  const turned = await says('She has a cat [2]. Alice lives in Lyon [1]. Her cat lives there too [1, 2].')
+  t.equal(turned.answer, 'She has a cat [1]. Alice lives in Lyon [2]. Her cat lives there too [2][1].')
+  t.same(turned.sources, [sources[1], sources[0]])
+})
+
+await t.test('the sources are those that are cited; with "all" the rest of the evidence follows', async (t) => {
+  const text = 'She has a cat [2].'
+  const cited = await says(text)
+  t.match(cited, { answer: 'She has a cat [1].', sources: [{ text: /cat/, cited: true }] })
+  t.equal(cited.sources.length, 1)
+  for (const include of ['cited', true]) t.same(await says(text, { include_sources: include }), cited)
+  const all = await says(text, { include_sources: 'all' })
+  t.same(all.sources.map(({ text, cited }) => [text, cited]), [
+    ['Alice lives with a cat in a small flat.', true], ['Alice lives in Lyon.', false],
+  ])
 })
 
 await t.test('a sentence is cut when its mark is beyond the sources; the rest stays', async (t) => {
@@ -35,10 +50,10 @@ await t.test('a sentence is cut when its mark is beyond the sources; the rest st
 
 await t.test('an answer without a mark that names a source is unverified', async (t) => {
   t.match(await says('Alice lives in Paris.'), {
-    answer: 'Alice lives in Paris.', unverified: true, abstained: false, sources: { length: 2 },
+    answer: 'Alice lives in Paris.', unverified: true, abstained: false, sources: { length: 0 },
   })
-  t.match(await says('Alice lives in Paris [9].'), {
-    answer: 'Alice lives in Paris.', unverified: true, abstained: false,
+  t.match(await says('Alice lives in Paris [9].', { include_sources: 'all' }), {
+    answer: 'Alice lives in Paris.', unverified: true, abstained: false, sources: [{ cited: false }, { cited: false }],
   })
 })
 

@@ -52,7 +52,7 @@ for (const [what, answer, status, code] of faults) {
     const warned = logged(extractive, 40).length
     const { sources, ...rest } = answerOf(await extractive.post('/v1/reflect', QUESTION))
     t.same(rest, {
-      answer: 'Alice drinks green tea. [1]',
+      answer: '"Alice drinks green tea." [1]',
       abstained: false,
       degraded: ['model'],
       usage: { tokens: 0, input_tokens: 0, output_tokens: 0 },
@@ -72,8 +72,8 @@ for (const [what, answer, status, code] of faults) {
     languageModel.parts = () => { const given = answer(); return parts(...(typeof given === 'object' ? [' '] : [])) }
     const events = parseEvents((await post('/v1/reflect', QUESTION, EVENTS)).body)
     t.same(events.map(({ event }) => event), ['evidence', 'delta', 'usage', 'done'])
-    t.same(events.at(-1)?.data, { answer: 'Alice drinks green tea. [1]', abstained: false, degraded: ['model'] })
-    t.equal(deltasOf(events), 'Alice drinks green tea. [1]')
+    t.same(events.at(-1)?.data, { answer: '"Alice drinks green tea." [1]', abstained: false, degraded: ['model'] })
+    t.equal(deltasOf(events), '"Alice drinks green tea." [1]')
     strict.languageModel.parts = languageModel.parts
     const failed = parseEvents((await strict.post('/v1/reflect', QUESTION, EVENTS)).body)
     t.match(failed, [{ event: 'evidence' }, { event: 'error', data: { code, request_id: /\S/, detail: /\S/ } }])

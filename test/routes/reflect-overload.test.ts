@@ -115,7 +115,7 @@ await t.test('the extractive mode answers while the circuit is open', async (t) 
   await app.retain('bank', 'Alice lives in Lyon.')
   server.next(hangUp)
   for (let index = 0; index < 3; index++) {
-    t.match(answerOf(await ask()), { answer: 'Alice lives in Lyon. [1]', degraded: ['model'] })
+    t.match(answerOf(await ask()), { answer: '"Alice lives in Lyon." [1]', degraded: ['model'] })
   }
   t.equal(server.requests.length, 1)
 })

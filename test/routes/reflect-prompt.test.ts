@@ -27,12 +27,18 @@ async function promptFor (more: Record<string, unknown> = {}) {
   return { system: system!.content, user: user!.content, evidence: evidenceIn(languageModel.last) }
 }
 
-await t.test('each memory is a line with its bank, its date, its source and its trust', async (t) => {
+await t.test('each memory is a line with its speaker, its bank, its date, its source and its trust', async (t) => {
   const { evidence } = await promptFor()
   t.same(evidence.find(({ date }) => date !== null), {
-    bank: 'home', date: '2024-03-01T10:00:00.000Z', source: 'chat', trust: 'trusted', text: 'The lamp is red.',
+    speaker: null,
+    date: '2024-03-01T10:00:00.000Z',
+    text: 'The lamp is red.',
+    bank: 'home',
+    source: 'chat',
+    trust: 'trusted',
   })
   t.same(evidence.find(({ date }) => date === null), {
+    speaker: null,
     bank: 'home',
     date: null,
     stored: '2026-01-15T10:00:00.000Z',

@@ -64,10 +64,17 @@ await t.test('the evidence comes before the first word of the model, each senten
   say('has a cat [1]. She owns a yacht [7].')
   finish()
   const rest = await reader.all()
+  const { sources: [source] } = rest.at(-1)?.data as { sources: Array<{ cited: boolean }> }
+  t.match(source, { text: /Lyon/, cited: true })
   t.same(rest, [
     ...rest.filter(({ event }) => event === 'delta'),
     { event: 'usage', data: { tokens: 18, input_tokens: 11, output_tokens: 7 } },
-    { event: 'done', data: { answer: 'Alice lives in Lyon [1]. She has a cat [1].', abstained: false } },
+    {
+      event: 'done',
+      data: {
+        answer: 'Alice lives in Lyon [1]. She has a cat [1].', abstained: false, sources: [source],
+      },
+    },
   ])
   t.equal(deltasOf(rest).trim(), 'She has a cat [1].')
 })
@@ -79,7 +86,9 @@ await t.test('the texts together are the answer at the end', async (t) => {
 })
 
 await t.test('include_sources false leaves the evidence event empty', async (t) => {
-  t.same((await (await ask({ include_sources: false })).all())[0], { event: 'evidence', data: { sources: [] } })
+  const events = await (await ask({ include_sources: false })).all()
+  t.same(events[0], { event: 'evidence', data: { sources: [] } })
+  t.match(events.at(-1), { event: 'done', data: { sources: { length: 0 } } })
 })
 
 await t.test('an abstention of the model is no text, and no part of its word is shown', async (t) => {
@@ -90,7 +99,7 @@ await t.test('an abstention of the model is no text, and no part of its word is 
   finish()
   const events = await reader.all()
   t.same(namesOf(events), ['evidence', 'delta', 'usage', 'done'])
-  t.same(events[3]?.data, { answer: 'There are no memories that answer this.', abstained: true })
+  t.same(events[3]?.data, { answer: 'There are no memories that answer this.', abstained: true, sources: [] })
   t.equal(deltasOf(events), 'There are no memories that answer this.')
 })
 
@@ -99,7 +108,7 @@ await t.test('without evidence the stream says so, and no model is called', asyn
   t.same(await (await ask({ query: 'submarine' })).all(), [
     { event: 'evidence', data: { sources: [] } },
     { event: 'usage', data: { tokens: 0, input_tokens: 0, output_tokens: 0 } },
-    { event: 'done', data: { answer: 'There are no memories that answer this.', abstained: true } },
+    { event: 'done', data: { answer: 'There are no memories that answer this.', abstained: true, sources: [] } },
   ])
   t.equal(server.requests.length, before)
 })

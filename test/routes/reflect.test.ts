@@ -52,11 +52,12 @@ await t.test('an answer that max_tokens cuts says so, as JSON and as a stream', 
   t.match(parseEvents(stream.body).at(-1), { event: 'done', data: { truncated: true } })
 })
 
-await t.test('the sources are the hits of a recall', async (t) => {
+await t.test('the evidence is the hits of a recall', async (t) => {
   const body = { bank_id: 'bank', query: 'What does Alice drink?' }
   const hits = hitsOf(await post('/v1/recall', body))
   t.ok(hits.length > 0)
-  t.same((await post('/v1/reflect', body)).json().sources, hits)
+  const { sources } = (await post('/v1/reflect', { ...body, include_sources: 'all' })).json()
+  t.same(new Set(sources.map(({ cited: _, ...hit }: { cited: boolean }) => hit)), new Set(hits))
 })
 
 await t.test('include_sources false omits the sources and leaves the answer unchanged', async (t) => {

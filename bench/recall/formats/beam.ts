@@ -27,6 +27,9 @@ const Sample = Type.Object({
     question: Type.String({ minLength: 1 }),
     source_chat_ids: Type.Optional(Type.Unknown()),
     question_date: Type.Optional(Type.String()),
+    answer: Type.Optional(Type.Unknown()),
+    ideal_answer: Type.Optional(Type.Unknown()),
+    ideal_response: Type.Optional(Type.Unknown()),
   }))),
 })
 
@@ -51,9 +54,10 @@ export function readBeam (sample: unknown, place: string): Conversation {
     }),
   }))
   const questions = answerable(Object.entries(probing).flatMap(([ability, asked]) => asked.map(({
-    question: text, source_chat_ids: source, question_date: date,
+    question: text, source_chat_ids: source, question_date: date, ...expected
   }) => ({
     text,
+    answer: [expected.answer, expected.ideal_answer, expected.ideal_response].find((one) => typeof one === 'string'),
     category: ability,
     evidence: numbersIn(source).map(String),
     askedAt: date === undefined ? undefined : anchorTime(date, place),

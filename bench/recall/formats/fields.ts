@@ -48,7 +48,7 @@ export function parseEvidenceIds (entries: readonly string[]): string[] {
  * The content of a turn's memory: the speaker if there is one, the text, and the caption of a photo if there is one.
  */
 export function turnContent (
-  { speaker, text, blip_caption: caption }: { speaker?: string, text: string, blip_caption?: string },
+  { speaker, text, blip_caption: caption }: { speaker?: string | undefined, text: string, blip_caption?: string },
 ): string {
   return `${speaker === undefined ? '' : `${speaker}: `}${text}${caption === undefined ? '' : ` [photo: ${caption}]`}`
 }

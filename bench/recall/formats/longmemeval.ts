@@ -12,6 +12,7 @@ const Sample = Type.Object({
   question_type: Type.String({ minLength: 1 }),
   question: Type.String({ minLength: 1 }),
   question_date: Type.String(),
+  answer: Type.Optional(Type.Union([Type.String(), Type.Number()])),
   answer_session_ids: Type.Array(Type.String()),
   haystack_dates: Type.Array(Type.String()),
   haystack_session_ids: Type.Array(Type.String({ minLength: 1 })),
@@ -53,6 +54,7 @@ export function readLongMemEval (sample: unknown, place: string): Conversation {
     [
       {
         text,
+        answer: found.answer === undefined ? undefined : String(found.answer),
         category: found.question_type,
         evidence,
         sessions: found.answer_session_ids,

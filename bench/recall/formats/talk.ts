@@ -23,6 +23,7 @@ const Question = Type.Object({
   evidence: Type.Array(Type.String()),
   category: Type.Integer({ minimum: 1, maximum: ADVERSARIAL }),
   question_date: Type.Optional(Type.String()),
+  answer: Type.Optional(Type.Union([Type.String(), Type.Number()])),
 })
 
 /** Sessions are members by name: `session_3` with its turns beside `session_3_date_time`. */
@@ -68,8 +69,9 @@ export function readFacts (sample: unknown, place: string): Conversation {
 }
 
 function questionsOf (qa: ReadonlyArray<Static<typeof Question>>, sessions: readonly Session[], place: string) {
-  return answerable(qa.map(({ question: text, evidence, category, question_date: date }, index) => ({
+  return answerable(qa.map(({ question: text, evidence, category, question_date: date, answer }, index) => ({
     text,
+    answer: answer === undefined ? undefined : String(answer),
     category: TALK_CATEGORIES[category] ?? '',
     evidence: parseEvidenceIds(evidence),
     askedAt: date === undefined
@@ -96,6 +98,7 @@ function sessionsOf (conversation: Record<string, unknown>, place: string): Sess
         id: turn.dia_id,
         contents: contentsOf(turnContent(turn)),
         role: undefined,
+        apart: { speaker: turn.speaker, contents: contentsOf(turnContent({ ...turn, speaker: undefined })) },
         occurredAt: startsAt + index * SECOND,
       }))
       return { id, turns }

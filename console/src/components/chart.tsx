@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { formatUtc } from '../text/format.js'
-import { linePath, roundUp } from '../text/scale.js'
+import { formatHour, formatUtc } from '../text/format.js'
+import { linePaths, roundUp } from '../text/scale.js'
 import './chart.css'
 import { Table } from './table.js'
 
@@ -46,7 +46,12 @@ export function Chart ({ title, labels, timestamps, labelTitle, series, format, 
   }, [])
 
   const maximum = Math.max(0, ...series.flatMap(({ values }) => values.map((value) => value ?? 0)))
-  const top = roundUp(maximum / unit) * unit
+  // Bars are counts, of which there is no half.
+  const top = Math.max(kind === 'bars' ? 2 : 0, roundUp(maximum / unit) * unit)
+  const axisLabel = (index: number) => {
+    const instant = timestamps?.[index]
+    return instant === undefined ? labels[index] : formatHour(instant)
+  }
   const height = HEIGHT - AXIS_HEIGHT
   const step = kind === 'bars' ? width / Math.max(1, labels.length) : width / Math.max(1, labels.length - 1)
   const onMove = ({ offsetX }: PointerEvent) => {
@@ -59,14 +64,15 @@ export function Chart ({ title, labels, timestamps, labelTitle, series, format, 
     <figure class='chart'>
       <figcaption>
         <span class='chart-title'>{title}</span>
-        {series.length > 1 && series.map(({ name, color }) => (
-          <span
-            key={name}
-            class='chart-legend'
-          >
-            <span class={`chart-swatch series-${color}`} aria-hidden='true' />{name}
+        {series.length > 1 && (
+          <span class='chart-legend'>
+            {series.map(({ name, color }) => (
+              <span key={name} class='chart-name'>
+                <span class={`chart-swatch series-${color}`} aria-hidden='true' />{name}
+              </span>
+            ))}
           </span>
-        ))}
+        )}
       </figcaption>
       <div ref={container} class='chart-plot'>
         <svg
@@ -84,21 +90,27 @@ export function Chart ({ title, labels, timestamps, labelTitle, series, format, 
                 y={height - value / top * height} height={value / top * height}
               />
             )))
-            : series.map(({ name, values, color }) => (
-              <g key={name} class={`series-${color}`}>
-                <path class='chart-line' stroke-linecap='round' d={linePath(values, width, height, top)} />
-                {values.map((value, index) => value !== null && isIsolated(values, index) && (
-                  <circle key={index} cx={index * step} cy={height - value / top * height} r={3} />
-                ))}
-              </g>
-            ))}
+            : series.map(({ name, values, color }) => {
+              const { line, bridges } = linePaths(values, width, height, top)
+              const known = values.flatMap((value, index) => value === null ? [] : [{ value, index }])
+              const [only] = known.length === 1 ? known : []
+              return (
+                <g key={name} class={`series-${color}`}>
+                  <path class='chart-line' d={line} />
+                  <path class='chart-bridge' d={bridges} />
+                  {only !== undefined && (
+                    <circle cx={only.index * step} cy={height - only.value / top * height} r={3} />
+                  )}
+                </g>
+              )
+            })}
           {/* Drawn after the series, so that no line crosses the labels. */}
           {[0, 0.5].map((part) => (
             <text key={part} class='chart-axis' x={2} y={height * part + 12}>{format(top * (1 - part))}</text>
           ))}
           {cursorX !== undefined && <line class='chart-cursor' x1={cursorX} x2={cursorX} y1={0} y2={height} />}
-          <text class='chart-axis' x={0} y={HEIGHT - 3}>{labels[0]}</text>
-          <text class='chart-axis' x={width} y={HEIGHT - 3} text-anchor='end'>{labels.at(-1)}</text>
+          <text class='chart-axis' x={0} y={HEIGHT - 3}>{axisLabel(0)}</text>
+          <text class='chart-axis' x={width} y={HEIGHT - 3} text-anchor='end'>{axisLabel(labels.length - 1)}</text>
         </svg>
       </div>
       <p class='chart-readout' aria-hidden='true'>
@@ -127,11 +139,6 @@ export function Chart ({ title, labels, timestamps, labelTitle, series, format, 
       </details>
     </figure>
   )
-}
-
-/** Whether a value has no neighbour to which a line could connect it, so that only a dot can show it. */
-function isIsolated (values: ReadonlyArray<number | null>, index: number): boolean {
-  return (values[index - 1] ?? null) === null && (values[index + 1] ?? null) === null
 }
 
 function labelCell (label: string | undefined, instant: string | undefined): ComponentChildren {

@@ -1,6 +1,7 @@
 import type { ComponentType } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import { HOME_PAGE, PAGES, type PageEntry } from '../pages.js'
+import { HOME_PAGE } from '../page-groups.js'
+import { PAGES, type PageEntry } from '../pages.js'
 import { checkConnection, reconnections } from '../state/connection.js'
 import { loadPage } from '../state/load-page.js'
 import { hrefOf } from '../state/router.js'
@@ -19,7 +20,7 @@ export function PageView ({ id, isHidden = false }: { id: string, isHidden?: boo
       <>
         <PageTitle title='No such page' />
         <EmptyState title='The console has no page at this address.'>
-          <p><a href={hrefOf(HOME_PAGE)}>Go to the overview</a></p>
+          <p><a href={hrefOf(HOME_PAGE)}>Go to your memories</a></p>
         </EmptyState>
       </>
     )

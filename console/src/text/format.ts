@@ -1,6 +1,7 @@
 const NUMBER = new Intl.NumberFormat()
 const DATE_TIME = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
 const CLOCK = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' })
+const HOUR = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' })
 const DATE = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' })
 
 export function formatNumber (value: number): string {
@@ -34,6 +35,12 @@ export function formatTime (instant: string | number | Date): string {
 export function formatClock (instant: string | number | Date): string {
   const date = new Date(instant)
   return Number.isNaN(date.getTime()) ? String(instant) : CLOCK.format(date)
+}
+
+/** The time of the day without seconds. */
+export function formatHour (instant: string | number | Date): string {
+  const date = new Date(instant)
+  return Number.isNaN(date.getTime()) ? String(instant) : HOUR.format(date)
 }
 
 export function formatDate (instant: string | number | Date): string {

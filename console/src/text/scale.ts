@@ -1,4 +1,5 @@
-const STEPS = [1, 2, 2.5, 5, 10]
+/** Halves of these are round too, because the middle of a chart has a label as well. */
+const STEPS = [1, 2, 4, 6, 8, 10]
 
 /** The smallest round number that is not less than a value, for the top of a chart. */
 export function roundUp (value: number): number {
@@ -8,21 +9,26 @@ export function roundUp (value: number): number {
   return step * power
 }
 
-/**
- * The path of a line through values, with gaps where there is no value.
- * @param values null: none
- */
-export function linePath (values: ReadonlyArray<number | null>, width: number, height: number, top: number): string {
+/** The lines of a chart: through neighbouring values, and over the places between them that have none. */
+export interface LinePaths { line: string, bridges: string }
+
+/** @param values null: none */
+export function linePaths (
+  values: ReadonlyArray<number | null>, width: number, height: number, top: number,
+): LinePaths {
   const step = values.length > 1 ? width / (values.length - 1) : 0
-  let path = ''
-  let isDrawing = false
+  let line = ''
+  let bridges = ''
+  let last: { index: number, point: string } | undefined
   for (const [index, value] of values.entries()) {
-    if (value !== null) {
-      // A value between two gaps is drawn as a dot: a line of zero length with round ends.
-      const point = `${(index * step).toFixed(1)} ${(height - Math.min(value, top) / top * height).toFixed(1)}`
-      path += isDrawing ? `L${point}` : `M${point}l0 0`
+    if (value === null) continue
+    const point = `${(index * step).toFixed(1)} ${(height - Math.min(value, top) / top * height).toFixed(1)}`
+    if (last?.index === index - 1) line += `L${point}`
+    else {
+      if (last !== undefined) bridges += `M${last.point}L${point}`
+      line += `M${point}`
     }
-    isDrawing = value !== null
+    last = { index, point }
   }
-  return path
+  return { line, bridges }
 }

@@ -7,6 +7,11 @@ const ADDRESS = /(?:[a-z0-9+.-]{1,40}:\/\/|(?<![a-z0-9])www\.)[^\s<>"`“”「�
 const ENDS = /[^\p{L}\p{N}\s<]{0,20}(?=[\s<]|$)/uy
 /** Punctuation after an address that belongs to the sentence. */
 const TRAILING = new Set('.,;:!?\'"*_~]}')
+const DEFINITION = /^\[[^[\]]{1,999}\]:\s*<?(\S+)/
+const ABSOLUTE = /^(?:[a-z][a-z0-9+.-]*:|\/\/|\\\\|www\.)/i
+const ADDRESS_LIKE = /[:&\\]|\/\//
+const CODE_LINK = /!?\[([^[\]]*)\]\(([^()]*)\)/g
+const CODE_TAG = /<[^<>]*>/g
 
 /** @returns every web address in the texts, verbatim */
 export function addressesIn (texts: readonly string[]): Set<string> {
@@ -61,4 +66,24 @@ function addressEnd (found: string): number {
     else if (!TRAILING.has(last)) break
   }
   return end
+}
+
+/** Whether a line defines the target of links elsewhere in the text, and the target is not allowed. */
+export function definesLink (text: string, allowed: ReadonlySet<string>): boolean {
+  const target = DEFINITION.exec(text)?.[1]
+  return target !== undefined && ABSOLUTE.test(target) && !allowed.has(target.replace(/>$/, ''))
+}
+
+/**
+ * Removes links, images and tags with addresses that are not allowed even from code, because Markdown parsers disagree
+ * on where code ends.
+ */
+export function readCode (text: string, allowed: ReadonlySet<string>): string {
+  const unlinked = text
+    .replace(CODE_LINK, (whole, label: string, target: string) => (
+      ADDRESS_LIKE.test(target) && (whole.startsWith('!') || !allowed.has(target)) ? `${label} ` : whole
+    ))
+    // Without an attribute it may be a type, such as `<std::string>`.
+    .replace(CODE_TAG, (whole) => whole.includes('=') && ADDRESS_LIKE.test(whole) ? ' ' : whole)
+  return withoutOtherAddresses(unlinked, allowed)
 }

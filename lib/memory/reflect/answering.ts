@@ -27,6 +27,8 @@ export interface AnswerRequest {
 export interface ModelAnswer {
   text: string
   abstained: boolean
+  /** The evidence that the text cites: `[1]` cites the first. Numbers of the prompt. */
+  cited: readonly number[]
   /** Whether no mark cites evidence. */
   unverified: boolean
   /** Whether the answer was cut off at max_tokens. */
@@ -69,6 +71,7 @@ export async function * streamAnswer (
     return {
       text: (text + last.text).trim(),
       abstained: last.abstained,
+      cited: last.cited,
       unverified: last.unverified,
       truncated: part.finish === 'length',
       usage: part.usage,
@@ -118,14 +121,14 @@ export async function extractiveAnswer (model: LanguageModel, question: AnswerRe
 
 async function filterCitations (
   generation: Pick<Generation, 'text' | 'finish'>, { call, linkableTexts, caller }: AnswerRequest,
-): Promise<Pick<ModelAnswer, 'text' | 'abstained' | 'unverified'>> {
+): Promise<Pick<ModelAnswer, 'text' | 'abstained' | 'cited' | 'unverified'>> {
   const filter = new CitationFilter(call.grounding.evidence.length, { sourceTexts: linkableTexts })
   const parts: string[] = []
   for await (const shown of filterSteps(filter, generation.text, caller)) parts.push(shown)
-  const { text: rest, abstained, unverified } = filter.end()
+  const { text: rest, abstained, cited, unverified } = filter.end()
   const text = [...parts, rest].join('').trim()
   requireText(generation.finish, abstained ? 'abstained' : text)
-  return { text, abstained, unverified }
+  return { text, abstained, cited, unverified }
 }
 
 /** Filters a text in pieces, and yields to the event loop between them. @returns the pieces to show */

@@ -1,7 +1,7 @@
 import { AbstentionGate } from './abstention.js'
-import { addressesIn } from './addresses.js'
+import { addressesIn, definesLink, readCode } from './addresses.js'
 import { LineWriter } from './line-writer.js'
-import { definesLink, readCode, readProse, type SourceBounds } from './markup.js'
+import { readProse, type SourceBounds } from './markup.js'
 import { SentenceReader, type TextUnit } from './sentence-reader.js'
 import { VisibleStream } from './visible-stream.js'
 
@@ -19,7 +19,7 @@ export interface CitationOptions {
 }
 
 interface Citations {
-  /** The numbers of the sources that the shown text cites, ascending. */
+  /** The sources that the shown text cites: the first is cited as [1]. */
   cited: number[]
   /**
    * Whether the answer cites no source and is not an abstention. An answer with a mark somewhere is verified even if
@@ -39,8 +39,8 @@ export interface FilteredAnswer extends Citations {
 /**
  * Filters an answer that arrives in chunks. Text is held back until its sentence (or row of a table, or line of code)
  * is complete, and is shown
- * - with its marks as `[n]`; `[1, 2]`, `[1-3]`, `[^2]`, `【1】` and `[source 2]` are marks too, `(1)` is none (see
- *   readMark);
+ * - with its marks as `[n]`, numbered in the order in which the answer cites its sources first; `[1, 2]`, `[1-3]`,
+ *   `[^2]`, `【1】` and `[source 2]` are marks too, `(1)` is none (see readMark);
  * - without marks that name no source. A sentence none of whose marks names a source is cut, and a line with nothing
  *   left is removed;
  * - without images, and without links to addresses that occur in no source, which could exfiltrate content (see
@@ -60,11 +60,12 @@ export class CitationFilter {
   readonly #uncut = new LineWriter()
   #uncutText = ''
   #ready = ''
-  readonly #cited = new Set<number>()
+  /** The number under which each source is cited, in their order. */
+  readonly #numbers = new Map<number, number>()
 
-  /** @param sources the number of sources; they are cited as 1 to this number */
+  /** @param sources the number of sources; the model cites them as 1 to this number */
   constructor (sources: number, { sourceTexts = [] }: CitationOptions = {}) {
-    this.#bounds = { sources, allowed: addressesIn(sourceTexts) }
+    this.#bounds = { sources, allowed: addressesIn(sourceTexts), numbers: this.#numbers }
     this.#reader = new SentenceReader({
       unit: (unit) => { this.#take(unit) },
       lineBreak: () => {
@@ -88,14 +89,14 @@ export class CitationFilter {
     this.#reader.push(held + text)
     this.#reader.end()
     if (this.#mayBeAbstention) return { ...ABSTENTION, cited: [] }
-    const cited = [...this.#cited].sort((a, b) => a - b)
+    const cited = [...this.#numbers.keys()]
     const result = { cited, unverified: cited.length === 0, abstained }
     return { ...result, text: this.#shown.isEmpty ? this.#uncutText : this.#flush() }
   }
 
   /** Text after NO_ANSWER is shown only if it cites a source: otherwise it explains why there is no answer. */
   get #mayBeAbstention (): boolean {
-    return this.#gate.continues && this.#cited.size === 0
+    return this.#gate.continues && this.#numbers.size === 0
   }
 
   #flush (): string {
@@ -126,7 +127,9 @@ export class CitationFilter {
       if (this.#shown.isEmpty) this.#uncutText += this.#uncut.keep(gap, text)
       this.#shown.drop()
     } else {
-      for (const number of cited) this.#cited.add(number)
+      for (const source of cited) {
+        if (!this.#numbers.has(source)) this.#numbers.set(source, this.#numbers.size + 1)
+      }
       this.#keep(gap, text)
     }
   }

@@ -1,4 +1,4 @@
-import { withoutOtherAddresses } from './addresses.js'
+import { readCode } from './addresses.js'
 import { SafeTextBuilder } from './safe-text-builder.js'
 import { readMark, type Mark } from '../../text/marks.js'
 import { bracketPairs, codeSpans, type Pair } from './spans.js'
@@ -17,9 +17,6 @@ const TARGET = /^(<[^<>]*>|\S*)(?:\s+(?:"[^"]*"|'[^']*'|\([^()]*\)))?$/
 const MAX_TARGET_DEPTH = 32
 /** Characters of a link's target; `[i](n)` in a formula has none of them. */
 const LEADS_ELSEWHERE = /[/:.#?&\\]/
-const ADDRESS_LIKE = /[:&\\]|\/\//
-const DEFINITION = /^\[[^[\]]{1,999}\]:\s*<?(\S+)/
-const ABSOLUTE = /^(?:[a-z][a-z0-9+.-]*:|\/\/|\\\\|www\.)/i
 const AUTOLINK = /^[a-z][a-z0-9+.-]{1,31}:\S*$/i
 const MAIL = /^[\w.+-]+@[\w.-]+$/
 const BARE_TAG = /^\/?([a-z][a-z0-9-]*)\s*\/?$/i
@@ -28,8 +25,6 @@ const SIGN = /[=:&]|\/\//g
 /** Elements that load a resource, link or run code. */
 const ACTIVE = new Set(`a applet audio base body button embed form frame frameset head html iframe image img input link
 math meta noscript object picture portal script source style svg template track video`.split(/\s+/))
-const CODE_LINK = /!?\[([^[\]]*)\]\(([^()]*)\)/g
-const CODE_TAG = /<[^<>]*>/g
 const WORD = /[\p{L}\p{N}_]/u
 /** Characters before which a removed mark leaves no space. */
 const NO_SPACE_BEFORE = /^[\s.,;:!?)\]。，、！？]/
@@ -39,11 +34,17 @@ export interface SourceBounds {
   sources: number
   /** Web addresses that the text may contain. */
   allowed: ReadonlySet<string>
+  /** The numbers under which the text so far cites its sources, by source. */
+  numbers: ReadonlyMap<number, number>
 }
 
 interface Prose {
-  /** With marks as `[n]`, without marks that name no source, and without links that are not allowed. */
+  /**
+   * With marks as `[n]`, numbered in the order of the answer, without marks that name no source, and without links that
+   * are not allowed.
+   */
   text: string
+  /** The sources that it cites, in the order in which it does. */
   cited: number[]
   /** Whether a mark named a source that does not exist. */
   hasUnknownSource: boolean
@@ -51,8 +52,8 @@ interface Prose {
 
 /**
  * Reads the marks of a sentence and removes what may not be shown. Outside of code
- * - a mark becomes `[n]` for each source that it names, and is removed when it names none; a year in square brackets
- *   gets round ones;
+ * - a mark becomes `[n]` for each source that it names, and is removed when it names none; a source that was not cited
+ *   before gets the next number; a year in square brackets gets round ones;
  * - an image is replaced by its alternative text; a link (also in HTML) to an address that is not allowed is replaced
  *   by its text;
  * - an HTML tag that loads a resource, links or runs code is removed, and so is any tag with attributes. In code only
@@ -60,26 +61,6 @@ interface Prose {
  */
 export function readProse (text: string, bounds: SourceBounds): Prose {
   return new ProseReader(text, bounds).read()
-}
-
-/** Whether a line defines the target of links elsewhere in the text, and the target is not allowed. */
-export function definesLink (text: string, allowed: ReadonlySet<string>): boolean {
-  const target = DEFINITION.exec(text)?.[1]
-  return target !== undefined && ABSOLUTE.test(target) && !allowed.has(target.replace(/>$/, ''))
-}
-
-/**
- * Removes links, images and tags with addresses that are not allowed even from code, because Markdown parsers disagree
- * on where code ends.
- */
-export function readCode (text: string, allowed: ReadonlySet<string>): string {
-  const unlinked = text
-    .replace(CODE_LINK, (whole, label: string, target: string) => (
-      ADDRESS_LIKE.test(target) && (whole.startsWith('!') || !allowed.has(target)) ? `${label} ` : whole
-    ))
-    // Without an attribute it may be a type, such as `<std::string>`.
-    .replace(CODE_TAG, (whole) => whole.includes('=') && ADDRESS_LIKE.test(whole) ? ' ' : whole)
-  return withoutOtherAddresses(unlinked, allowed)
 }
 
 class ProseReader {
@@ -91,7 +72,9 @@ class ProseReader {
   /** Ranges that are removed or copied unchanged, by their start. */
   readonly #skip = new Map<number, { end: number, keep: boolean }>()
   readonly #out = new SafeTextBuilder()
-  readonly #cited = new Set<number>()
+  /** The number under which each source of this text is cited. */
+  readonly #cited = new Map<number, number>()
+  #newSources = 0
   #hasUnknownSource = false
   #nextAngle = -1
   #nextSign = -1
@@ -108,7 +91,7 @@ class ProseReader {
     for (let at = 0; at < this.#text.length;) at = this.#next(at)
     return {
       text: this.#out.toText(this.#bounds.allowed),
-      cited: [...this.#cited],
+      cited: [...this.#cited.keys()],
       hasUnknownSource: this.#hasUnknownSource,
     }
   }
@@ -198,17 +181,23 @@ class ProseReader {
     // `[1]: Alice …` would be the link definition of the other marks.
     const next = this.#text[end] === ':' && this.#out.isBlank ? end + 1 : end
     this.#hasUnknownSource ||= mark.hasUnknownSource
-    for (const number of mark.cited) this.#cited.add(number)
     if (mark.isYear) {
       this.#out.put(`(${this.#text.slice(at + 1, end - 1)})`)
     } else if (mark.cited.length > 0) {
-      this.#out.putFixed(mark.cited.map((number) => `[${number}]`).join(''))
+      this.#out.putFixed(mark.cited.map((source) => `[${this.#cite(source)}]`).join(''))
     } else if (
       this.#out.trimEnd() && !NO_SPACE_BEFORE.test(this.#text.slice(next, next + 1)) && next < this.#text.length
     ) {
       this.#out.put(' ')
     }
     return next
+  }
+
+  #cite (source: number): number {
+    const known = this.#bounds.numbers.get(source) ?? this.#cited.get(source)
+    const number = known ?? this.#bounds.numbers.size + ++this.#newSources
+    this.#cited.set(source, number)
+    return number
   }
 
   #angle (at: number): number {

@@ -1,12 +1,12 @@
 import { Type, type Static } from 'typebox'
 import { BankConfigurationSchema } from '../../config/schema.js'
 import { BANK_CONFIG_HISTORY } from '../../stores/bank-configs.js'
-import { MAX_TAG_COUNTS } from '../../stores/tag-counts.js'
+import { MAX_COUNTED_VALUES } from '../../stores/most-frequent.js'
 import {
-  strict, nullable, nullableInstant, instant, trust, BankId, TenantId, pageFields,
+  strict, nullable, nullableInstant, trust, BankId, DocumentId, TenantId, pageFields,
   optionalOrUndefined, BANKS_CURSOR,
 } from './common.js'
-import { filters } from './filters.js'
+import { filters, retainedBounds } from './filters.js'
 import { MemoryRecord } from './memory-record.js'
 
 const nextCursor = nullable({ description: 'Null on the last page.' })
@@ -22,11 +22,11 @@ export const MemoriesQuery = strict({
       'of its members.',
     examples: ['{"topic":"tea"}'],
   })),
+  speakers: filters.speakers,
   occurred_after: filters.occurred_after,
   occurred_before: filters.occurred_before,
-  retained_after: Type.Optional(instant('Only memories retained at or after this instant.')),
-  retained_before: Type.Optional(instant('Only memories retained before this instant.')),
-  document_id: Type.Optional(Type.String({ minLength: 1, maxLength: 512 })),
+  ...retainedBounds,
+  document_id: Type.Optional(DocumentId),
   min_trust: filters.min_trust,
   trust: Type.Optional(trust('Only memories of exactly this level.')),
   order: Type.Optional(Type.Enum(['newest', 'oldest'], {
@@ -77,7 +77,10 @@ export const StatisticsAnswer = strict({
   first_occurred_at: nullableInstant('Earliest occurred_at.'),
   last_occurred_at: nullableInstant('Latest occurred_at.'),
   tags: Type.Array(strict({ tag: Type.String(), memory_count: Type.Integer() }, { title: 'TagCount' }), {
-    description: `The ${MAX_TAG_COUNTS} most frequent tags, in descending order of count.`,
+    description: `The ${MAX_COUNTED_VALUES} most frequent tags, in descending order of count.`,
+  }),
+  speakers: Type.Array(strict({ speaker: Type.String(), memory_count: Type.Integer() }, { title: 'SpeakerCount' }), {
+    description: `The ${MAX_COUNTED_VALUES} most frequent speakers, in descending order of count.`,
   }),
 }, {
   title: 'BankStatistics',
@@ -90,6 +93,7 @@ export const StatisticsAnswer = strict({
     first_occurred_at: null,
     last_occurred_at: null,
     tags: [{ tag: 'preference', memory_count: 1 }],
+    speakers: [{ speaker: 'Alice', memory_count: 1 }],
   }],
 })
 
@@ -122,6 +126,11 @@ export const BankConfigAnswer = strict({
       examples: [{ 'homeostasis.recall_max_tokens': 'bank' }],
     },
   ),
+  ceilings: Type.Record(Type.String(), Type.Unknown(), {
+    description: 'The operator\'s value of each limit, by its path: the bank may set a tighter one, never a looser ' +
+      'one.',
+    examples: [{ 'homeostasis.recall_max_tokens': 4000 }],
+  }),
   etag: entityTag,
   updated_at: nullableInstant('Null when the bank has no configuration of its own.'),
   updated_by: nullable({ description: 'The principal that set the configuration.' }),
@@ -132,6 +141,7 @@ export const BankConfigAnswer = strict({
     config: { mission: 'Be brief.' },
     effective: { mission: 'Be brief.' },
     origin: { mission: 'bank' },
+    ceilings: { 'reflect.max_evidence': 20 },
     etag: '"hXZQ0b1rmzKq7yTnW5cJfA"',
     updated_at: '2026-01-05T09:30:00.000Z',
     updated_by: 'user:alice',

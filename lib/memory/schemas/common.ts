@@ -2,6 +2,7 @@ import { Type, type Static, type TOptional, type TProperties, type TSchema, type
 import { BANK_ID_PATTERN } from '../../identity/context.js'
 import { IDEMPOTENCY_LIFETIME_MS } from '../../stores/idempotency.js'
 import { BANK_ID_IN_WORDS } from '../../validation/ids.js'
+import { MAX_SPEAKER_CHARACTERS } from '../../stores/speaker.js'
 import { TRUST_LEVELS } from '../../identity/trust.js'
 import { PAGE_SIZE, type RequestRange } from './ranges.js'
 
@@ -39,16 +40,31 @@ export const MemoryId = Type.String({
 })
 /** Maximum number of tags of a memory or a filter. */
 export const MAX_TAGS = 100
+/** Maximum number of values of which a filter admits any. */
+export const MAX_FILTER_VALUES = 100
 export const Tag = Type.String({ minLength: 1, maxLength: 128 })
 const tagList = (description: string) => (
   Type.Array(Tag, { minItems: 1, maxItems: MAX_TAGS, description })
 )
+/** The id of a document in a filter. */
+export const DocumentId = Type.String({ minLength: 1, maxLength: 512 })
 export const Tags = tagList('Tags of the memory, by which it can be filtered and deleted.')
 export const TagFilter = tagList('An untagged memory never matches a tag filter.')
 export const TagsMatch = Type.Enum(['any', 'all'], {
   title: 'TagsMatch',
   description: 'Whether a memory must have any or all of the tags. Default any. A search or list ' +
     'without tags ignores it.',
+})
+const speaker = (description: string) => (
+  Type.String({ minLength: 1, maxLength: MAX_SPEAKER_CHARACTERS, description })
+)
+export const Speaker = speaker('Who said it: `user`, `assistant` or a name, in visible characters. Default: the text ' +
+  '`metadata.speaker`, else the role of a chat message in `metadata.role`. It is kept as `metadata.speaker`.')
+export const SpeakerFilter = Type.Array(speaker('A name, `user` or `assistant`.'), {
+  minItems: 1,
+  maxItems: MAX_FILTER_VALUES,
+  description: 'Only memories that one of these said, compared without regard to case.',
+  examples: [['user']],
 })
 export const trust = (description: string) => Type.Enum([...TRUST_LEVELS], { title: 'TrustLevel', description })
 

@@ -37,7 +37,9 @@ const strategyFields = {
 const FilterStage = strict({
   passed: Type.Boolean(),
   failed: Type.Array(
-    Type.Enum(['tags', 'metadata', 'occurred_after', 'occurred_before', 'as_of', 'min_trust']),
+    Type.Enum([
+      'tags', 'document_ids', 'metadata', 'speakers', 'occurred_after', 'occurred_before', 'as_of', 'min_trust',
+    ]),
     { description: 'Every filter that the memory does not satisfy.' },
   ),
 }, { title: 'ExplainedFilter', description: 'The filters of the request.' })

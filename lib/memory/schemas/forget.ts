@@ -1,5 +1,6 @@
 import { Type, type Static } from 'typebox'
-import { strict, BankId, MemoryId, TagFilter, TagsMatch } from './common.js'
+import { strict, BankId, MemoryId } from './common.js'
+import { memoryFilters, retainedBounds } from './filters.js'
 import { MemoryRecord } from './memory-record.js'
 
 /** The most ids of a request and of an answer. */
@@ -7,18 +8,28 @@ export const MAX_FORGET_IDS = 1000
 /** How many memories a dry run shows. */
 export const FORGET_SAMPLE_SIZE = 10
 
+const { tags_match: tagsMatch, ...conditions } = { ...memoryFilters, ...retainedBounds }
+
+/** The fields by which a forget selects memories other than by id. */
+export const FORGET_FILTERS = Object.keys(conditions) as ReadonlyArray<keyof typeof conditions>
+
 export const ForgetRequest = strict({
   bank_id: BankId,
   memory_ids: Type.Optional(Type.Array(MemoryId, { minItems: 1, maxItems: MAX_FORGET_IDS })),
-  tags: Type.Optional(TagFilter),
-  tags_match: Type.Optional(TagsMatch),
+  ...conditions,
+  tags_match: tagsMatch,
   scope: Type.Optional(Type.Literal('all', { description: 'The whole bank; requires the permission `admin`.' })),
   dry_run: Type.Optional(Type.Boolean({ description: 'Counts the memories and deletes none. Default false.' })),
 }, {
   // The operation checks the choice itself.
-  'x-exactly-one-of': { memory_ids: [], tags: ['tags_match'], scope: [] },
+  'x-choice': {
+    memory_ids: [],
+    scope: [],
+    ...Object.fromEntries(FORGET_FILTERS.map((name) => [name, FORGET_FILTERS])),
+    tags: [...FORGET_FILTERS, 'tags_match'],
+  },
   title: 'ForgetRequest',
-  description: 'The memories to delete: exactly one of memory_ids, tags and scope.',
+  description: 'The memories to delete: those of memory_ids, or all (scope), or those that pass every given filter.',
   examples: [{ bank_id: 'user-alice', tags: ['preference'], dry_run: true }],
 })
 

@@ -4,14 +4,18 @@ import { oneBankOrSeveral, scope, query, filters, referenceTime } from './filter
 import { Hit, HIT } from './memory-record.js'
 import { DEGRADATIONS } from './recall.js'
 
+export type IncludedSources = 'cited' | 'all' | false
+
 export const ReflectRequest = strict({
   query,
   ...scope,
   max_tokens: Type.Optional(Type.Integer({ minimum: 1, description: 'Maximum tokens of the answer.' })),
   ...filters,
   reference_time: referenceTime,
-  include_sources: Type.Optional(Type.Boolean({
-    description: 'Whether the answer includes its sources. Default true.',
+  include_sources: Type.Optional(Type.Unsafe<IncludedSources | true>({
+    enum: ['cited', 'all', true, false],
+    description: 'Which sources the answer includes: `cited` (default; `true` means the same), the memories that it ' +
+      'cites; `all`, after these also the rest of the evidence; false, none.',
   })),
   instructions: Type.Optional(Type.String({
     minLength: 1,
@@ -73,12 +77,22 @@ export const reflectConclusion = {
   )),
 }
 
+export const ReflectSource = strict({
+  ...Hit.properties,
+  cited: Type.Boolean({ description: 'Whether the answer cites it.' }),
+}, {
+  title: 'ReflectSource', description: 'A memory that is evidence for an answer.', examples: [{ ...HIT, cited: true }],
+})
+
+const sources = Type.Array(ReflectSource, {
+  description: 'What the answer cites, in the order of the citation numbers: `[1]` cites the first. With ' +
+    '`include_sources: "all"` the rest of the evidence follows in the order of the ranking. Empty with ' +
+    '`include_sources: false` and when reflect abstained.',
+})
+
 export const ReflectAnswer = strict({
   ...reflectConclusion,
-  sources: Type.Array(Hit, {
-    description: 'The evidence, in the order of the citation numbers; empty with `include_sources: false` and when ' +
-      'reflect abstained.',
-  }),
+  sources,
   usage: ReflectUsage,
 }, {
   title: 'ReflectAnswer',
@@ -86,7 +100,7 @@ export const ReflectAnswer = strict({
   examples: [{
     answer: 'Alice drinks tea. [1]',
     abstained: false,
-    sources: [HIT],
+    sources: [{ ...HIT, cited: true }],
     usage: { tokens: 131, input_tokens: 120, output_tokens: 11 },
   }],
 })
@@ -97,14 +111,19 @@ const event = <const Name extends string, P extends TProperties>(name: Name, tit
 
 /** The events of a successful reflect in their order: the name, and the data as JSON. */
 export const reflectEvents = [
-  event('evidence', 'EvidenceEvent', strict({ sources: Type.Array(Hit) })),
+  event('evidence', 'EvidenceEvent', strict({
+    sources: Type.Array(Hit, {
+      description: 'The evidence in the order of the ranking, without numbers; empty with `include_sources: false`.',
+    }),
+  })),
   event('delta', 'DeltaEvent', strict({ text: Type.String({ description: 'The next piece of the answer.' }) })),
   event('usage', 'UsageEvent', ReflectUsage),
-  event('done', 'DoneEvent', strict(reflectConclusion, {
-    title: 'ReflectConclusion', description: 'The whole answer.',
+  event('done', 'DoneEvent', strict({ ...reflectConclusion, sources }, {
+    title: 'ReflectConclusion', description: 'The whole answer with its sources.',
   })),
 ] as const
 
 export type ReflectRequest = Static<typeof ReflectRequest>
 export type ReflectAnswer = Static<typeof ReflectAnswer>
+export type ReflectSource = Static<typeof ReflectSource>
 export type ReflectEvent = Static<typeof reflectEvents[number]>

@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { BarriersSchema } from '../../config/bank-schema.js'
-import { strict, instant, BankId, MemoryId, Tags, trust, MetadataSchema } from './common.js'
+import { strict, instant, BankId, MemoryId, Speaker, Tags, trust, MetadataSchema } from './common.js'
 
 const { max_content_length: { default: LONGEST } } = BarriersSchema.properties.validation.properties
 
@@ -27,6 +27,7 @@ export const retainFields = {
     description: 'The document or conversation that the memory belongs to. Its neighbours in it help to find it.',
   })),
   source: Type.Optional(Type.String({ minLength: 1, maxLength: 512, description: 'Where the memory comes from.' })),
+  speaker: Type.Optional(Speaker),
   expires_at: Type.Optional(instant('When the memory expires; must be in the future.')),
 }
 

@@ -36,6 +36,7 @@ export const ImportLine = strict({
   expires_at: retainFields.expires_at,
   document_id: retainFields.document_id,
   source: retainFields.source,
+  speaker: retainFields.speaker,
   trust: Type.Optional(trust('Can lower the trust that memories of the importer have, but not raise it.')),
 }, { title: 'ImportedMemory', description: 'A memory to import. Members may also be null, which means absent.' })
 

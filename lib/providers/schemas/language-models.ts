@@ -13,7 +13,7 @@ const shared = {
     10, 600_000,
     'Maximum milliseconds of one attempt; for a stream, the time until its first text and between two texts. A ' +
       'reasoning model needs more.',
-  ), 30_000),
+  ), 20_000),
   max_retries: setting(retries('Maximum number of retries after no answer, 408, 409, 429 and 5xx, within the time of ' +
     'the request.'), 2),
   max_concurrency: setting(concurrency('Maximum number of concurrent calls.'), 64),

@@ -5,7 +5,8 @@ import { compareText } from '../../text/compare-text.js'
 import { dayOf } from '../../time/days.js'
 import type { BankKey } from '../../identity/context.js'
 import { SplitMap } from '../split-map.js'
-import { mostUsedTags } from '../tag-counts.js'
+import { mostFrequent } from '../most-frequent.js'
+import { speakerOf } from '../speaker.js'
 import type {
   BankStatistics, BankSummary, DayCounts, DayRange, ListRequest, Memory, Neighbourhood, NeighboursRequest,
   StoredMemory, Unembedded,
@@ -185,6 +186,7 @@ export function * collectStatistics (
   const statistics: Mutable<BankStatistics> = noStatistics(yield * summarise(bank, accept))
   // Numbers, because a bank can have a million tags, and an object for each doubles the memory.
   const tagCounts = new SplitMap<number>()
+  const speakerCounts = new SplitMap<number>()
   const counts: TokenCount[] = []
   let unembeddedCount = 0
   for (const entry of bank.entries.ordered()) {
@@ -195,6 +197,8 @@ export function * collectStatistics (
       counts.push(memory.tokens)
       statistics.firstRetainedAt ??= memory.retainedAt
       for (const tag of memory.tags) tagCounts.set(tag, (tagCounts.get(tag) ?? 0) + 1)
+      const speaker = speakerOf(memory)
+      if (speaker !== null) speakerCounts.set(speaker, (speakerCounts.get(speaker) ?? 0) + 1)
       if (memory.occurredAt !== null) {
         statistics.firstOccurredAt = Math.min(statistics.firstOccurredAt ?? Infinity, memory.occurredAt)
         statistics.lastOccurredAt = Math.max(statistics.lastOccurredAt ?? -Infinity, memory.occurredAt)
@@ -202,9 +206,14 @@ export function * collectStatistics (
     }
     yield
   }
-  const tags = yield * mostUsedTags(tagCounts.entries())
-  statistics.tagCounts = new Map(tags.map(({ tag, count }) => [tag, count]))
+  statistics.tagCounts = yield * mostFrequentOf(tagCounts)
+  statistics.speakerCounts = yield * mostFrequentOf(speakerCounts)
   return { statistics: { ...statistics, unembeddedCount }, counts }
+}
+
+function * mostFrequentOf (counts: SplitMap<number>): Steps<Map<string, number>> {
+  const first = yield * mostFrequent(counts.entries())
+  return new Map(first.map(({ value, count }) => [value, count]))
 }
 
 /** The statistics of a bank without memories. */
@@ -217,6 +226,7 @@ export function noStatistics (summary: BankKey & Partial<BankSummary>): BankStat
     unembeddedCount: 0,
     tokens: 0,
     tagCounts: new Map(),
+    speakerCounts: new Map(),
     firstRetainedAt: null,
     firstOccurredAt: null,
     lastOccurredAt: null,

@@ -1,5 +1,5 @@
 import { isAtLeast } from '../../identity/trust.js'
-import { tagCondition } from '../filters.js'
+import { compileFilters } from '../filters.js'
 import { importSteps, type ImportPlan } from '../import-plan.js'
 import type { Steps } from '../../concurrency/steps.js'
 import { SplitMap } from '../split-map.js'
@@ -138,9 +138,9 @@ function * selected (bank: Bank, selector: Selector): Generator<Entry | undefine
     case 'ids':
       for (const memoryId of selector.memoryIds) yield bank.entries.byId(memoryId)
       break
-    case 'tags': {
-      const accept = tagCondition(selector.tags, selector.match)
-      for (const entry of bank.entries.ordered()) yield accept(entry.memory) ? entry : undefined
+    case 'filters': {
+      const accept = compileFilters(selector.filters)
+      for (const entry of bank.entries.ordered()) yield accept?.(entry.memory) === true ? entry : undefined
       break
     }
     case 'all':

@@ -1,8 +1,11 @@
 import type { BankKey } from '../../identity/context.js'
 import { isAtLeast, TRUST_LEVELS } from '../../identity/trust.js'
+import { foldCase, foldingTable } from '../../text/fold-case.js'
+import { speakerProblem } from '../speaker.js'
 import type { ListFilters } from '../vector-store.js'
 import type { Param } from './executor.js'
 import { bankParameters } from './rows.js'
+import { statedSpeaker } from './speakers.js'
 
 /** A statement and its parameters. */
 export interface Statement {
@@ -44,7 +47,7 @@ export function liveAt (alias: string, instant: string): string {
 function filterConditions (filters: ListFilters, parameters: Parameters): string | undefined {
   const conditions: string[] = []
   const {
-    tags, metadata, metadataText, documentIds, occurredAfter, occurredBefore, asOf, minTrust = 'suspect',
+    tags, metadata, metadataText, speakers, documentIds, occurredAfter, occurredBefore, asOf, minTrust = 'suspect',
   } = filters
   const { trust, undated, retainedAfter, retainedBefore } = filters
   if (tags !== undefined) {
@@ -59,6 +62,11 @@ function filterConditions (filters: ListFilters, parameters: Parameters): string
   }
   if (metadataText !== undefined) {
     const condition = textFilter(metadataText, parameters)
+    if (condition === undefined) return undefined
+    conditions.push(condition)
+  }
+  if (speakers !== undefined) {
+    const condition = speakerFilter(speakers, parameters)
     if (condition === undefined) return undefined
     conditions.push(condition)
   }
@@ -143,6 +151,19 @@ function textFilter (
 }
 
 /**
+ * A speaker equal to a valid one is valid too, so the memory's is not checked.
+ * @returns undefined when no memory can pass
+ */
+function speakerFilter (speakers: readonly string[], parameters: Parameters): string | undefined {
+  const valid = speakers.filter((speaker) => isStorable(speaker) && speakerProblem(speaker) === undefined)
+  const wanted = [...new Set(valid.map(foldCase))]
+  if (wanted.length === 0) return undefined
+  const { from, to } = foldingTable(wanted)
+  return `translate(${statedSpeaker('m')}, ${parameters.bind(from)}, ${parameters.bind(to)}) ` +
+    `= any(${parameters.bind(wanted)}::text[])`
+}
+
+/**
  * Up to so many tags are compared with each of the memory's, which takes less time than to look those up in a table of
  * them.
  */
@@ -150,9 +171,9 @@ const MAX_COMPARED_TAGS = 10
 
 /**
  * A memory has any, or all, of the tags; one without tags never passes, not even `all` of an empty list.
- * @param count of the tags. Default: any number
+ * @param count of the tags
  */
-export function tagCondition (placeholder: string, match: 'any' | 'all', count = Infinity): string {
+function tagCondition (placeholder: string, match: 'any' | 'all', count: number): string {
   if (match === 'all') return `m.tags @> ${placeholder}::text[] and m.tags <> '{}'`
   if (count <= MAX_COMPARED_TAGS) return `m.tags && ${placeholder}::text[]`
   // PostgreSQL compares each element of one array with each of the other. It makes the table of a subquery once, in

@@ -40,6 +40,7 @@ interface StatisticsRow {
   first_occurred_at: number | null
   last_occurred_at: number | null
   tags: string
+  speakers: string
 }
 
 /** Reads memories and statistics of banks. Its methods are those of VectorStore. */
@@ -144,6 +145,7 @@ export class SqlReader {
       unembeddedCount: row!.unembedded,
       tokens: row!.tokens,
       tagCounts: new Map(JSON.parse(row!.tags) as Array<[string, number]>),
+      speakerCounts: new Map(JSON.parse(row!.speakers) as Array<[string, number]>),
       firstRetainedAt: row!.first_retained_at,
       lastRetainedAt: row!.last_retained_at,
       firstOccurredAt: row!.first_occurred_at,

@@ -1,9 +1,9 @@
-import { countInto, liveAt, tagCondition } from './fragments.js'
+import type { BankKey } from '../../identity/context.js'
+import type { ListFilters } from '../vector-store.js'
+import { countInto, filteredRead, liveAt, type Statement } from './fragments.js'
 
 /** Maximum number of expired memories that one statement removes, in well under a second. */
 export const EXPIRED_BATCH = 500
-
-type Kind = 'ids' | 'any' | 'all' | 'expired'
 
 /**
  * A removal is two statements of a transaction: the first locks the memories' rows, the second deletes them with their
@@ -12,12 +12,14 @@ type Kind = 'ids' | 'any' | 'all' | 'expired'
  */
 export interface RemovalStatements {
   /**
-   * $1 tenant, $2 bank, $3 now, $4 ids or tags: locks the memories, a batch of them for `expired`, and returns their
-   * `ids` in order, concatenated in one text. A single row is read without blocking the event loop, however many ids
-   * there are. `is_partial`, except for `expired`: memories were deleted, or replaced under their ids, while the
-   * statement waited for their locks.
+   * $1 tenant, $2 bank, $3 now, $4 ids: locks the memories, a batch of them for `expired`, and returns their `ids` in
+   * order, concatenated in one text. A single row is read without blocking the event loop, however many ids there are.
+   * `is_partial`, except for `expired`: memories were deleted, or replaced under their ids, while the statement waited
+   * for their locks.
    */
-  lockChosen: Record<Kind, string>
+  lockChosen: Record<'ids' | 'expired', string>
+  /** The same for the memories that pass the filters. Undefined when no memory can pass, or no filter is set. */
+  lockFiltered: (bank: BankKey, filters: ListFilters, now: number) => Statement | undefined
   /** The same, unchecked, for documents: $4 documents, $5 ids and $6 fingerprints of the memories to keep. */
   lockDocuments: string
   /**
@@ -32,8 +34,12 @@ export interface RemovalStatements {
    * counts those not expired. `is_partial` as for `lockChosen`, but not for expired memories, which sweeps delete too.
    */
   removeBank: string
-  /** $1 tenant, $2 bank, $3 now, $4 maximum number of ids returned, $5 ids or tags. */
-  dryRun: Record<'ids' | 'any' | 'all' | 'bank', string>
+  /** $1 tenant, $2 bank, $3 now, $4 maximum number of ids returned, $5 ids. */
+  dryRun: Record<'ids' | 'bank', string>
+  /** The same for the memories that pass the filters. Undefined as for `lockFiltered`. */
+  dryRunFiltered: (
+    bank: BankKey, filters: ListFilters, options: { now: number, idLimit: number },
+  ) => Statement | undefined
   /**
    * $1 tenant, $2 bank: deletes the postings by which servers of the previous release index a memory under its
    * neighbours' terms.
@@ -43,10 +49,13 @@ export interface RemovalStatements {
 
 export function makeRemovalStatements (schema: string): RemovalStatements {
   const unexpired = liveAt('m', '$3::float8::bigint')
-  const selectors = {
-    ids: (at: string) => `m.memory_id = any(${at}::text[]::uuid[]) and ${unexpired}`,
-    any: (at: string) => `${tagCondition(at, 'any')} and ${unexpired}`,
-    all: (at: string) => `${tagCondition(at, 'all')} and ${unexpired}`,
+  const byIds = (at: string) => `m.memory_id = any(${at}::text[]::uuid[]) and ${unexpired}`
+  const filtered = (bank: BankKey, filters: ListFilters, now: number) => {
+    const read = filteredRead(bank, filters, now)
+    // Without a condition the statement would select the whole bank.
+    return read === undefined || read.conditions === ''
+      ? undefined
+      : { parameters: read.parameters, selector: `${unexpired}${read.conditions}` }
   }
   const expired = 'm.expires_at <= $3::float8::bigint'
   const chosen = (selector: string) => (
@@ -59,15 +68,17 @@ select coalesce((select string_agg(c.memory_id::text, '' order by c.memory_id) f
   // Both counts are of the statement's one snapshot, in which the memories are as they were before the wait.
   const checkedLock = (selector: string) => lock(selector, `,
   (select count(*) from chosen) < (select count(*) ${chosen(selector)}) as is_partial`)
-  const dryRun = (selector: string) => answer(
-    'm.memory_id', `${schema}.memories m where m.tenant_id = $1 and m.bank_id = $2 and ${selector}`, '$4',
+  const dryRun = (selector: string, limit = '$4') => answer(
+    'm.memory_id', `${schema}.memories m where m.tenant_id = $1 and m.bank_id = $2 and ${selector}`, limit,
   )
   return {
     lockChosen: {
-      ids: checkedLock(selectors.ids('$4')),
-      any: checkedLock(selectors.any('$4')),
-      all: checkedLock(selectors.all('$4')),
+      ids: checkedLock(byIds('$4')),
       expired: lock(expired, '', ` limit ${EXPIRED_BATCH}`),
+    },
+    lockFiltered: (bank, filters, now) => {
+      const chosen = filtered(bank, filters, now)
+      return chosen && { text: checkedLock(chosen.selector), values: chosen.parameters.values }
     },
     lockDocuments: lock(`m.document_id = any($4::text[]) and ${unexpired}
     and m.memory_id <> all($5::text[]::uuid[]) and m.fingerprint <> all($6::text[])`),
@@ -75,10 +86,14 @@ select coalesce((select string_agg(c.memory_id::text, '' order by c.memory_id) f
     removeUncounted: remove(schema, false),
     removeBank: removeBank(schema),
     dryRun: {
-      ids: dryRun(selectors.ids('$5')),
-      any: dryRun(selectors.any('$5')),
-      all: dryRun(selectors.all('$5')),
+      ids: dryRun(byIds('$5')),
       bank: dryRun(unexpired),
+    },
+    dryRunFiltered: (bank, filters, { now, idLimit }) => {
+      const chosen = filtered(bank, filters, now)
+      if (chosen === undefined) return undefined
+      const { selector, parameters } = chosen
+      return { text: dryRun(selector, parameters.bind(idLimit)), values: parameters.values }
     },
     dropNeighbourPostings: `delete from ${schema}.postings p where p.tenant_id = $1 and p.bank_id = $2 and p.own = 0`,
   }

@@ -4,7 +4,7 @@ import {
   MemoryChangedError, RemovalRefusedError, type DocumentReplacement, type NewMemory, type RemoveOutcome, type Selector,
 } from '../vector-store.js'
 import type { Queries } from './executor.js'
-import { isStorable } from './fragments.js'
+import type { Statement } from './fragments.js'
 import { addCounts, hasExpired, hasHigherTrust, NO_COUNTS, type Counts, type ExistingRow } from './insertion.js'
 import { serializationFailure } from './retrying.js'
 import { bankParameters } from './rows.js'
@@ -15,24 +15,31 @@ const ID_LENGTH = 36
 /** Maximum number of memories that one statement removes; it keeps the places of all their postings in memory. */
 const BATCH = 100
 
-/** Selects memories of a bank: those with these ids or tags, or a batch of expired ones. */
-interface Choice {
-  kind: 'ids' | 'any' | 'all' | 'expired'
-  /** Ids or tags. */
-  chosen?: readonly string[]
-  now: number
+/** Selects memories of a bank; `expired` a batch of them. */
+type Choice = Exclude<Selector, { kind: 'all' }> | { kind: 'expired' }
+
+/** @returns as lockChosen; undefined when no memory can be selected */
+function lockStatement (
+  { removal }: Statements, bank: BankKey, choice: Choice, now: number,
+): Statement | undefined {
+  const key = [...bankParameters(bank), now]
+  switch (choice.kind) {
+    case 'ids': return { text: removal.lockChosen.ids, values: [...key, choice.memoryIds] }
+    case 'filters': return removal.lockFiltered(bank, choice.filters, now)
+    case 'expired': return { text: removal.lockChosen.expired, values: key }
+  }
 }
 
-export function toChoice (
-  selector: Exclude<Selector, { kind: 'all' }>, now: number,
-): Choice & { kind: 'ids' | 'any' | 'all', chosen: readonly string[] } {
-  if (selector.kind === 'ids') return { kind: 'ids', chosen: selector.memoryIds, now }
-  const { tags, match } = selector
-  // No memory has a tag that cannot be stored. PostgreSQL would reject it or take it for another one.
-  const chosen = tags.filter(isStorable)
-  return match === 'all' && chosen.length < tags.length
-    ? { kind: 'any', chosen: [], now }
-    : { kind: match, chosen, now }
+/** @returns the statement of RemovalStatements that counts; undefined when no memory can be selected */
+export function dryRunStatement (
+  { removal }: Statements, bank: BankKey, selector: Selector, { now, idLimit }: { now: number, idLimit: number },
+): Statement | undefined {
+  const key = [...bankParameters(bank), now, idLimit]
+  switch (selector.kind) {
+    case 'ids': return { text: removal.dryRun.ids, values: [...key, selector.memoryIds] }
+    case 'filters': return removal.dryRunFiltered(bank, selector.filters, { now, idLimit })
+    case 'all': return { text: removal.dryRun.bank, values: key }
+  }
 }
 
 /**
@@ -92,13 +99,13 @@ export async function removeLowerTrust (
  * @throws SqlError 40001 as requireComplete
  */
 export async function removeChosen (
-  tx: Queries, statements: Statements, bank: BankKey,
-  { kind, chosen = [], now }: Choice, { shard, idLimit }: { shard: number, idLimit: number },
+  tx: Queries, statements: Statements, bank: BankKey, choice: Choice,
+  { now, shard, idLimit }: { now: number, shard: number, idLimit: number },
 ): Promise<RemoveOutcome> {
   const key = bankParameters(bank)
-  const [found] = await tx.query<{ ids: string, is_partial?: boolean }>(statements.removal.lockChosen[kind], [
-    ...key, now, ...(kind === 'expired' ? [] : [chosen]),
-  ])
+  const lock = lockStatement(statements, bank, choice, now)
+  if (lock === undefined) return { count: 0, memoryIds: [] }
+  const [found] = await tx.query<{ ids: string, is_partial?: boolean }>(lock.text, lock.values)
   requireComplete(found!)
   const count = found!.ids.length / ID_LENGTH
   if (count === 0) return { count, memoryIds: [] }

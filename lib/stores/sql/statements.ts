@@ -1,11 +1,12 @@
 import { DAY_MS } from '../../time/days.js'
-import { MAX_TAG_COUNTS } from '../tag-counts.js'
+import { MAX_COUNTED_VALUES } from '../most-frequent.js'
 import { countInto, liveAt, READ_COLUMNS } from './fragments.js'
 import { DEFAULT_SCHEMA } from './migrations.js'
 import { neighboursStatement } from './reading-statements.js'
 import { makeRemovalStatements, type RemovalStatements } from './removal-statements.js'
 import { makeSpaceStatements, type SpaceStatements } from './space-statements.js'
 import { termsOf } from './terms.js'
+import { isSpeaker, statedSpeaker } from './speakers.js'
 import { makeUsageStatements, type UsageStatements } from './usage.js'
 import { makeVectorStatements, type VectorStatements } from './vector-statements.js'
 
@@ -75,6 +76,15 @@ export interface Statements {
   dropEmptyStatistics: string
 }
 
+/** The most frequent values of a column as a JSON array of pairs, as `mostFrequent` has them. */
+function mostFrequent (column: string, rows: string): string {
+  return `(select coalesce(json_agg(json_build_array(t.value, t.uses)), '[]')::text
+   from (
+     select ${column} as value, count(*)::int as uses from ${rows}
+     group by 1 order by uses desc, ${column} collate "C" limit ${MAX_COUNTED_VALUES}
+   ) t)`
+}
+
 /** The statements of the store, for tables in a schema (quoted). $1 is the bank's tenant and $2 its name. */
 export function makeStatements (schema: string): Statements {
   const unexpired = (now: string) => liveAt('m', `${now}::float8::bigint`)
@@ -112,18 +122,16 @@ where m.tenant_id = $1 and m.bank_id = $2 and m.memory_id = $3::text::uuid and $
 where m.bytes_before < $7::float8 order by m.retained_at, m.memory_id`,
     // Both reads of `live` are from its copy, which has no texts.
     statistics: `with live as materialized (
-  select cardinality(m.passage_starts) as passages, m.embedded, m.tokens, m.retained_at, m.occurred_at, m.tags
+  select cardinality(m.passage_starts) as passages, m.embedded, m.tokens, m.retained_at, m.occurred_at, m.tags,
+    ${statedSpeaker('m')} as speaker
   from ${schema}.memories m where m.tenant_id = $1 and m.bank_id = $2 and ${unexpired('$3')}
 )
 select count(*)::int as memories, coalesce(sum(passages), 0)::int as passages,
   (count(*) filter (where not embedded))::int as unembedded, coalesce(sum(tokens), 0)::float8 as tokens,
   min(retained_at)::float8 as first_retained_at, max(retained_at)::float8 as last_retained_at,
   min(occurred_at)::float8 as first_occurred_at, max(occurred_at)::float8 as last_occurred_at,
-  (select coalesce(json_agg(json_build_array(t.tag, t.uses)), '[]')::text
-   from (
-     select tag, count(*)::int as uses from live, unnest(tags) as tag
-     group by tag order by uses desc, tag collate "C" limit ${MAX_TAG_COUNTS}
-   ) t) as tags
+  ${mostFrequent('tag', 'live, unnest(tags) as tag')} as tags,
+  ${mostFrequent('speaker', `live where ${isSpeaker('speaker')}`)} as speakers
 from live`,
     // An index-only scan of `memories_in_order`.
     countByDay: `select greatest(floor(m.retained_at::float8 /

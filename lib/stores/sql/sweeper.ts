@@ -184,7 +184,7 @@ export class Sweeper {
     const { executor, statements } = this.#options
     const { count } = await retrySerializationFailures(async () => (
       await executor.transaction(async (tx) => (
-        await removeChosen(tx, statements, bank, { kind: 'expired', now }, { shard: 0, idLimit: 0 })
+        await removeChosen(tx, statements, bank, { kind: 'expired' }, { now, shard: 0, idLimit: 0 })
       ))
     ))
     return count

@@ -10,7 +10,9 @@ import { HeavyWork, LONG_WAIT_MS } from './heavy-work.js'
 import { planImport } from './import-conflicts.js'
 import { addCounts, insertMemories, type Counts, type Insertion, type InsertionContext } from './insertion.js'
 import { isLarge, isOneBatch } from './insertion-batch.js'
-import { removeChosen, removeLocked, removeOutdated, removeLowerTrust, requireComplete, toChoice } from './removal.js'
+import {
+  dryRunStatement, removeChosen, removeLocked, removeOutdated, removeLowerTrust, requireComplete,
+} from './removal.js'
 import { isSerializationFailure, isUniqueViolation, serializationFailure } from './retrying.js'
 import { bankParameters } from './rows.js'
 import { sortInTurns } from './sorting.js'
@@ -132,15 +134,15 @@ export class SqlWriter {
         await this.#removeAll(tx, bank, { now, idLimit, changes })
       ), this.#bulkWork)
     }
-    const choice = selector.kind === 'all' ? undefined : toChoice(selector, now)
-    const bulk = choice?.kind !== 'ids'
+    const bulk = selector.kind !== 'ids'
     const remove = async () => await this.#transactions.run(bank, write, async (tx, changes) => {
-      if (choice === undefined || dryRun) {
-        const values = [...bankParameters(bank), now, idLimit, ...(choice === undefined ? [] : [choice.chosen])]
-        return toOutcome(await tx.query(this.#statements.removal.dryRun[choice?.kind ?? 'bank'], values))
+      if (selector.kind === 'all' || dryRun) {
+        const statement = dryRunStatement(this.#statements, bank, selector, { now, idLimit })
+        if (statement === undefined) return { count: 0, memoryIds: [] }
+        return toOutcome(await tx.query(statement.text, statement.values))
       }
-      const options = { shard: this.#nextShard(), idLimit }
-      return removed(await removeChosen(tx, this.#statements, bank, choice, options), changes)
+      const options = { now, shard: this.#nextShard(), idLimit }
+      return removed(await removeChosen(tx, this.#statements, bank, selector, options), changes)
     }, { bulk })
     return await (bulk ? this.#bulkWork.run(bank, remove, signal) : remove())
   }

@@ -27,10 +27,12 @@ export type ExplainRecallAnswer = Schemas['ExplainRecallAnswer']
 /** Exactly one of `bank_id` and `banks`. */
 export type ReflectRequest = Schemas['ReflectRequest']
 export type ReflectAnswer = Schemas['ReflectAnswer']
+/** A source of a reflect: a hit that its answer cites or not. */
+export type ReflectSource = Schemas['ReflectSource']
 /** The events of a reflect stream. A failure in the middle is thrown and is not an event. */
 export type ReflectEvent = Exclude<Schemas['ReflectEvent'], Schemas['ErrorEvent']>
 
-/** Exactly one of `memory_ids`, `tags` and `scope`. */
+/** `memory_ids`, or `scope`, or one or more filters, all of which must hold. */
 export type ForgetRequest = Schemas['ForgetRequest']
 export type ForgetAnswer = Schemas['ForgetAnswer']
 

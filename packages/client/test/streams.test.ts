@@ -8,7 +8,7 @@ import { answering, beginning, hangUp, HostileServer, refusing, type Behaviour }
 const QUESTION = { bank_id: 'bank', query: 'What does Alice drink?' }
 const EVENTS = 'text/event-stream'
 const LINES = 'application/x-ndjson'
-const DONE = 'event: done\ndata: {"answer":"Tea.","abstained":false}\n\n'
+const DONE = 'event: done\ndata: {"answer":"Tea.","abstained":false,"sources":[]}\n\n'
 
 const event = (name: string, data: unknown): string => `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`
 
@@ -54,7 +54,7 @@ t.test('events are read correctly, however they are split and written', async (t
     `{"text":\r\ndata:"b"}\r\n\r\n${DONE}`
   const expected: ReflectEvent[] = [
     { event: 'delta', data: { text: 'Tée ☕' } }, { event: 'delta', data: { text: 'b' } },
-    { event: 'done', data: { answer: 'Tea.', abstained: false } },
+    { event: 'done', data: { answer: 'Tea.', abstained: false, sources: [] } },
   ]
   for (const behaviour of [
     answering(200, written, { 'content-type': `${EVENTS}; charset=utf-8` }), byteByByte(EVENTS, written),

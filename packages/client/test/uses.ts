@@ -7,6 +7,8 @@ export async function rightUses (client: MemoryGatewayClient): Promise<string> {
   await client.reflect({ bank_id: 'a', query: 'x', response_schema: { type: 'object', properties: {} } })
   await client.forget({ bank_id: 'a', scope: 'all', dry_run: true })
   await client.forget({ bank_id: 'a', tags: ['x'], tags_match: 'any' })
+  await client.forget({ bank_id: 'a', document_ids: ['d'], occurred_before: '2026-01-01T00:00:00Z', dry_run: true })
+  await client.recall({ bank_id: 'a', query: 'q', document_ids: ['d'] })
   await client.retain(
     { bank_id: 'a', content: 'x', metadata: { turn: 1, said: true, by: null } }, { idempotencyKey: 'k' },
   )
@@ -48,6 +50,8 @@ export async function optionalUses (secret: string | undefined, signal: AbortSig
 }
 
 export async function wrongUses (client: MemoryGatewayClient): Promise<void> {
+  // @ts-expect-error -- a filter beside ids
+  await client.forget({ bank_id: 'a', memory_ids: ['x'], document_ids: ['d'] })
   // @ts-expect-error -- neither bank_id nor banks
   await client.recall({ query: 'x' })
   // @ts-expect-error -- both

@@ -1,4 +1,4 @@
-import { consoleTest, hasCount, hasNoViolation, settled, signInAs } from '../browser.js'
+import { chooseBank, consoleTest, hasCount, hasNoViolation, settled, signInAs } from '../browser.js'
 
 const TOKEN = 'an admin token of at least thirty-two bytes'
 const YAML = `
@@ -29,8 +29,7 @@ consoleTest('the caller sees each of its permissions with the rule ' +
   await page.getByLabel('Bank contains').fill('notes')
   await hasCount(t, matrix.getByRole('row'), 2)
 
-  await page.getByLabel('Bank', { exact: true }).fill('user-alice')
-  await page.getByLabel('Bank', { exact: true }).press('Tab')
+  await chooseBank(page, 'user-alice')
   await page.getByText('may do nothing on').waitFor()
   t.match(page.url(), /bank=user-alice/)
   await page.getByRole('link', { name: 'Anyone' }).click()

@@ -1,6 +1,6 @@
 import { axeViolations, consoleTest, hasNoViolation, settled, signInAs } from '../browser.js'
 
-const PAGES = ['Overview', 'Banks', 'Memories', 'Recall lab', 'Reflect', 'Access', 'Sources', 'Admin']
+const PAGES = ['Memories', 'Ask', 'Recall lab', 'Access', 'Overview', 'Sources', 'Admin']
 
 consoleTest('every page is in the navigation, and has a title and no violation', {}, async (t, { page, url }) => {
   await page.goto(url())

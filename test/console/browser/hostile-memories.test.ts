@@ -66,7 +66,7 @@ consoleTest('hostile memories are shown as text on two pages', {}, async (t, { p
   await page.getByText('1 memory would be forgotten').waitFor()
   t.ok(await isHarmless(page), 'what would go')
   await page.keyboard.press('Escape')
-  await page.getByLabel('Full text').fill('hostile')
+  await page.getByLabel('Words').fill('hostile')
   await page.keyboard.press('Enter')
   await page.getByRole('listbox', { name: 'Memories found' }).waitFor()
   t.ok(await isHarmless(page), 'what is found')

@@ -84,7 +84,7 @@ walkTest('Memories', async (t, walk) => {
   await keys.isAt(page.getByRole('button', { name: 'Import…' }), 'back from the dialog')
   t.equal((await client.getBank({ bank_id: 'team' })).memory_count, 4)
 
-  await keys.to(page.getByLabel('Full text'), 'Shift+Tab')
+  await keys.to(page.getByLabel('Words'), 'Shift+Tab')
   await keys.type('tea')
   await keys.press('Enter')
   await keys.to(page.getByRole('listbox', { name: 'Memories found' }))

@@ -12,7 +12,9 @@ walkTest('Overview', async (_t, walk) => {
   await keys.isAt(page.getByRole('heading', { level: 1, name: 'Sign in' }), 'the sign-in')
 })
 
-walkTest('Banks', async (_t, { page, keys }) => {
+walkTest('Overview', async (_t, { page, keys }) => {
+  await keys.use(page.getByRole('link', { name: '1 bank' }))
+  await keys.isAt(page.getByRole('heading', { level: 1, name: 'Banks' }), 'the banks')
   await keys.fill(page.getByLabel('Id contains'), 'tea')
   await keys.use(page.getByRole('button', { name: 'Reload', exact: true }))
   await keys.isAt(page.getByRole('button', { name: 'Reload', exact: true }), 'it stays on the button')
@@ -27,7 +29,7 @@ walkTest('Banks', async (_t, { page, keys }) => {
   await keys.use(page.getByRole('link', { name: 'fact' }))
   await keys.isAt(page.getByRole('heading', { level: 1, name: 'Memories' }), 'the page that a link leads to')
   await page.goBack()
-})
+}, 'Banks')
 
 walkTest('Recall lab', async (_t, walk) => {
   const { page, keys } = walk
@@ -37,17 +39,17 @@ walkTest('Recall lab', async (_t, walk) => {
   await page.locator('.recall-hit').first().waitFor()
   await keys.use(page.getByLabel('Compare with a second setting'), 'Space')
   const second = page.getByRole('group', { name: 'Setting B' })
-  await keys.to(second.getByLabel('Strategies'), 'Shift+Tab')
+  await keys.to(second.getByLabel('Find memories'), 'Shift+Tab')
   await keys.press('ArrowDown')
   await keys.use(page.getByRole('button', { name: 'Recall', exact: true }))
   await page.getByRole('list', { name: 'Hits of Setting B' }).waitFor()
   await keys.use(page.locator('summary', { hasText: 'Stages and strategies as tables' }).first())
-  await page.getByRole('table', { name: 'Stages of Setting A' }).waitFor()
-  await keys.use(page.locator('summary', { hasText: 'Scores of hit 1 as a table' }).first())
+  await page.getByRole('table', { name: 'Steps of Setting A' }).waitFor()
+  await keys.use(page.locator('summary', { hasText: 'What the score of hit 1 is made of' }).first())
   await page.getByRole('table', { name: 'Scores of hit 1' }).first().waitFor()
   await keys.use(page.getByRole('button', { name: 'Explain hit 1' }).first())
   await page.getByText('It is among the hits.').waitFor()
-  await keys.isAt(page.getByRole('heading', { name: 'Explain a memory' }), 'the explanation')
+  await keys.isAt(page.getByRole('heading', { name: 'Why was it not found?' }), 'the explanation')
   const opener = page.getByRole('button', { name: 'Choose from the list…' })
   await keys.use(opener)
   await keys.to(page.getByRole('listbox', { name: 'Memories to choose from' }))
@@ -60,11 +62,11 @@ walkTest('Recall lab', async (_t, walk) => {
   await keys.isAt(opener, 'back from the dialog')
 })
 
-walkTest('Reflect', async (_t, walk) => {
+walkTest('Ask', async (_t, walk) => {
   const { page, keys } = walk
   await chooseBank(walk)
   await keys.fill(page.getByLabel('Question', { exact: true }), 'What does the team drink?')
-  await keys.use(page.locator('summary', { hasText: 'Evidence and answer' }))
+  await keys.use(page.locator('summary', { hasText: 'Which memories, and how to answer' }))
   await keys.fill(page.getByLabel('Tags', { exact: true }), 'fact')
   await keys.use(page.getByLabel('Also answer as an object'), 'Space')
   await keys.use(page.getByRole('button', { name: 'Insert the example' }))

@@ -1,4 +1,4 @@
-import { consoleTest, signInAs } from '../browser.js'
+import { chooseBank, consoleTest, signInAs } from '../browser.js'
 import { Gate } from '../gate.js'
 
 consoleTest('late answers never replace newer ones', {}, async (t, { page, url, client }) => {
@@ -32,14 +32,13 @@ consoleTest('late answers never replace newer ones', {}, async (t, { page, url, 
   await explained.waitFor()
   t.equal(await explained.textContent(), shown, 'the explanation is that of the memory that is named')
   t.equal(await page.locator('.recall-hit', { hasText: 'tea' }).count(), 0, 'hits of the older query are not shown')
-  await page.getByLabel(/^Bank/).fill('user-bob')
-  await page.keyboard.press('Enter')
+  await chooseBank(page, 'user-bob')
   await page.getByText('Enter a query.').waitFor()
   t.equal(await page.locator('.recall-hit, .recall-explained').count(), 0, 'nor are those of another bank')
 
   await page.goto(url(`memories?bank=${bank}`))
   await signInAs(page, 'user:alice')
-  const search = page.getByLabel('Full text')
+  const search = page.getByLabel('Words')
   await search.fill('cello')
   await page.keyboard.press('Enter')
   const found = page.getByRole('listbox', { name: 'Memories found' })
@@ -69,7 +68,7 @@ consoleTest('the state of a server slower than the polling interval is shown', {
   await page.clock.install()
   const gate = new Gate()
   await page.route('**/health', gate.hold)
-  await page.goto(url())
+  await page.goto(url('overview'))
   await signInAs(page, 'user:alice')
   await gate.has(1)
   await page.clock.runFor(60_000)

@@ -35,7 +35,7 @@ consoleTest('a search that finds nothing says what it has considered', {}, async
   await page.goto(url('memories?bank=user-alice&document=second'))
   await signInAs(page, 'user:alice')
   const search = async (words: string) => {
-    await page.getByLabel('Full text').fill(words)
+    await page.getByLabel('Words').fill(words)
     await page.keyboard.press('Enter')
   }
   await search('boat')

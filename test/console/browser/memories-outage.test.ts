@@ -33,5 +33,5 @@ consoleTest('a list continues when the server is back, and shows which memories 
   await list.getByText('No longer there').first().waitFor()
   t.equal(await page.locator('main .failure').count(), 0)
   await page.getByRole('button', { name: 'Reload', exact: true }).click()
-  await page.getByText('The bank has no memories.').waitFor()
+  await page.getByText('This bank is empty, or does not exist yet.').waitFor()
 })

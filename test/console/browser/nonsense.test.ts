@@ -20,11 +20,7 @@ consoleTest('an invalid input is shown with its problem', {
   }
   await signInAs(page, 'user:alice')
   const failure = page.getByRole('main').getByRole('alert').first()
-  const bank = page.getByLabel(/^Bank( \(|$)/)
   const refused = page.getByText('This is not the id of a bank.')
-  const isDisabled = async (button: string, what: string) => {
-    t.ok(await page.getByRole('button', { name: button, exact: true }).isDisabled(), `${button}: ${what}`)
-  }
   for (const name of ['memories', 'recall', 'reflect', 'access', 'banks', 'admin']) {
     for (const wrong of NONSENSE) {
       await page.goto('about:blank')
@@ -32,24 +28,14 @@ consoleTest('an invalid input is shown with its problem', {
       await page.goto(url(`${name}?bank=${encoded}&days=x&memory=${encoded}&why=${encoded}&order=x&trust=x`))
       await signInAs(page, 'user:alice')
       const what = wrong.slice(0, 30)
-      if (name === 'recall') {
+      if (name === 'recall' || name === 'reflect' || name === 'memories') {
         await refused.waitFor()
-        await page.getByLabel('Query').fill('What?')
-        // Two ids have no explanation.
-        const buttons = wrong.includes(' ') ? ['Recall'] : ['Recall', 'Explain', 'Choose from the list…']
-        for (const button of buttons) await isDisabled(button, what)
+        await page.getByRole('heading', { name: 'Which bank?' }).waitFor()
+        for (const button of ['Retain…', 'Import…', 'Recall', 'Explain', 'Ask']) {
+          const found = page.getByRole('button', { name: button, exact: true })
+          t.equal(await found.count(), 0, `${name}: ${what}: ${button}`)
+        }
         continue
-      }
-      if (name === 'reflect') {
-        await page.getByLabel('Question', { exact: true }).fill('What?')
-        await page.getByRole('button', { name: 'Ask', exact: true }).click()
-        await bank.and(page.locator(':focus')).waitFor()
-        await refused.waitFor()
-        continue
-      }
-      if (name === 'memories') {
-        await refused.waitFor()
-        for (const button of ['Retain…', 'Forget…', 'Export…', 'Import…']) await isDisabled(button, what)
       }
       await failure.waitFor()
       // The client sends no name that would lead elsewhere.
@@ -60,21 +46,27 @@ consoleTest('an invalid input is shown with its problem', {
     }
   }
   t.equal(await page.locator('main script').count(), 0)
-  await page.goto(url('recall?bank=user-alice,user%20bob'))
+  await page.goto(url('recall?bank=user-alice&more=user-bob,user%20carol'))
   await signInAs(page, 'user:alice')
   await page.getByLabel('Query').fill('What?')
-  await page.getByRole('button', { name: 'Recall', exact: true, disabled: false }).waitFor()
-  await bank.fill('user-alice, user/bob')
-  await bank.blur()
+  const recall = page.getByRole('button', { name: 'Recall', exact: true })
+  await recall.and(page.locator(':enabled')).waitFor()
+  await page.getByLabel('More banks').fill('user-bob, user/carol')
+  await page.getByLabel('More banks').blur()
   await refused.waitFor()
-  await isDisabled('Recall', 'one of several')
+  t.ok(await recall.isDisabled(), 'one of several')
+  await page.getByRole('button', { name: /^Bank / }).click()
+  await page.getByLabel('Bank id').fill('user/alice')
+  await page.getByRole('dialog').getByText('This is not the id of a bank.').waitFor()
+  await page.keyboard.press('Enter')
+  t.match(page.url(), /bank=user-alice&/, 'it is not chosen')
 })
 
 consoleTest('a form opens its closed part when a field in it is invalid', {}, async (t, { page, url, client }) => {
   await client().retain({ bank_id: 'user-alice', content: 'Alice drinks tea.' })
   await page.goto(url('reflect?bank=user-alice'))
   await signInAs(page, 'user:alice')
-  const more = page.locator('summary', { hasText: 'Evidence and answer' })
+  const more = page.locator('summary', { hasText: 'Which memories, and how to answer' })
   await more.click()
   await page.getByLabel('Maximum tokens of the answer').fill('-5')
   await more.click()
@@ -95,7 +87,7 @@ consoleTest('a form opens its closed part when a field in it is invalid', {}, as
 const DEEP = [
   ['overview', 'Overview'], ['banks?bank=user-alice&days=365', 'Banks'],
   ['memories?bank=user-alice&tag=a&tag=b&order=oldest', 'Memories'],
-  ['recall?bank=user-alice,user-bob', 'Recall lab'], ['reflect?bank=user-alice', 'Reflect'],
+  ['recall?bank=user-alice&more=user-bob', 'Recall lab'], ['reflect?bank=user-alice', 'Ask'],
   ['access?view=rules', 'Access'],
   ['sources', 'Sources'], ['admin?bank=user-alice', 'Admin'], ['nowhere', 'No such page'],
 ] as const

@@ -117,7 +117,7 @@ consoleTest('each page serves a user of the identity provider, or refuses one wi
 consoleTest('a sign-in in a second window loses no work when a token expires', withClock, async (t, { page, url }) => {
   await page.goto(url('memories?bank=user-alice'))
   await signInAtProvider(page)
-  await page.getByText('The bank has no memories.').waitFor()
+  await page.getByText('This bank is empty, or does not exist yet.').waitFor()
   await page.getByRole('button', { name: 'Retain…' }).click()
   const retain = page.getByRole('dialog', { name: 'Retain a memory' })
   await retain.getByLabel('Content').fill('Alice drinks tea.')

@@ -51,5 +51,5 @@ consoleTest('an outage is noticed by opening a page, which is shown when the ser
 
   await startServer(t, { ...killable.settings, SERVICES_PORT: new URL(url()).port })
   await banner.waitFor({ state: 'detached' })
-  await page.getByText('Choose a bank and enter a query.').waitFor()
+  await page.getByText('Enter a query.').waitFor()
 })

@@ -1,4 +1,4 @@
-import { consoleTest, hasCount, hasNoViolation, signInAs } from '../browser.js'
+import { chooseBank, consoleTest, hasCount, hasNoViolation, signInAs } from '../browser.js'
 
 const DENIED = `
 access_control: {enabled: true, default_policy: deny}
@@ -22,16 +22,16 @@ consoleTest('a query is compared under two settings with explanations', {}, asyn
   await hits.first().waitFor()
   t.ok(await page.locator('.recall-stage-bar').count() >= 3, 'the stages are bars')
   t.ok(await hits.first().locator('.recall-segment').count() >= 2, 'the parts of a score are bars')
-  await page.getByText('Scores of hit 1 as a table').click()
-  await page.getByRole('table', { name: 'Scores of hit 1' }).getByRole('rowheader', { name: 'lexical' }).waitFor()
-  await page.getByText('Stages and strategies as tables').click()
-  await page.getByRole('table', { name: 'Stages of Setting A' }).getByRole('rowheader', { name: 'search' }).waitFor()
+  await page.getByText('What the score of hit 1 is made of').click()
+  await page.getByRole('table', { name: 'Scores of hit 1' }).getByRole('rowheader', { name: 'words in common' }).waitFor()
+  await page.getByText('The steps as tables').click()
+  await page.getByRole('table', { name: 'Steps of Setting A' }).getByRole('rowheader', { name: 'search' }).waitFor()
   t.notMatch(page.url(), /tea/, 'the query is not in the URL')
   await hasNoViolation(t, page, 'an answer')
 
   await page.getByLabel('Compare with a second setting').check()
   const second = page.getByRole('group', { name: 'Setting B' })
-  await second.getByLabel('Strategies').selectOption('lexical')
+  await second.getByLabel('Find memories').selectOption('lexical')
   await second.getByText('Filters, times and models').click()
   await second.getByLabel('Tags', { exact: true }).fill('fact')
   await page.keyboard.press('Enter')
@@ -116,7 +116,7 @@ consoleTest('days of a query are those of the user at the reference time', {}, a
   await page.goto(url(`reflect?bank=${bank}`))
   await signInAs(page, 'user:alice')
   await page.getByLabel('Question', { exact: true }).fill('Whom did Alice meet yesterday?')
-  await page.getByText('Evidence and answer').click()
+  await page.getByText('Which memories, and how to answer').click()
   await page.getByLabel('Reference time').fill('2026-01-01T00:30')
   const reflected = page.waitForRequest('**/v1/reflect')
   await page.getByRole('button', { name: 'Ask', exact: true }).click()
@@ -127,9 +127,8 @@ consoleTest('days of a query are those of the user at the reference time', {}, a
 consoleTest('the recall lab names what is missing', {}, async (t, { page, url }) => {
   await page.goto(url('recall'))
   await signInAs(page, 'user:alice')
-  await page.getByText('Choose a bank and enter a query.', { exact: true }).waitFor()
+  await page.getByRole('heading', { name: 'Which bank?' }).waitFor()
   await hasNoViolation(t, page, 'without a bank')
-  await page.getByLabel(/^Bank/).fill('user-alice')
-  await page.keyboard.press('Enter')
+  await chooseBank(page, 'user-alice')
   await page.getByText('Enter a query.', { exact: true }).waitFor()
 })

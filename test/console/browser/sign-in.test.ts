@@ -66,7 +66,7 @@ consoleTest('api_key mode asks for the key and a principal, and says what is wro
 consoleTest('a page that needs the admin token asks for it, and reports a refused one', {
   env: { SERVICE_ADMIN_TOKEN: 'for operators' }, expectedErrors: [/status of 401/],
 }, async (t, { page, url }) => {
-  await page.goto(url())
+  await page.goto(url('overview'))
   await signInAs(page, 'user:alice')
   const token = page.getByLabel('Admin token')
   await token.fill('wrong')
@@ -81,7 +81,7 @@ consoleTest('a page that needs the admin token asks for it, and reports a refuse
 consoleTest('the admin token of one user does not serve the next who signs in on the same tab', {
   env: { SERVICE_ADMIN_TOKEN: 'for operators' }, expectedErrors: [/status of 401/],
 }, async (t, { page, url }) => {
-  await page.goto(url())
+  await page.goto(url('overview'))
   await page.getByLabel('Stay signed in').check()
   await signInAs(page, 'user:alice')
   await page.getByLabel('Admin token').fill('for operators')
@@ -93,7 +93,7 @@ consoleTest('the admin token of one user does not serve the next who signs in on
     await page.route(list, async (route) => {
       await route.fulfill({ status: 401, json: { detail: 'expired', code: 'unauthenticated' } })
     })
-    await page.getByRole('link', { name: 'Banks', exact: true }).click()
+    await page.getByRole('button', { name: /^Bank / }).click()
     await waitForPage(page, 'Sign in')
     await page.unroute(list)
   }

@@ -54,7 +54,7 @@ const CASES: readonly PageCase[] = [
     shows: async (page) => { await page.locator('.recall-hit').waitFor() },
   },
   {
-    title: 'Reflect',
+    title: 'Ask',
     path: `reflect?bank=${BANK}`,
     act: ask,
     shows: async (page) => { await page.getByText('Total time').waitFor() },

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { piecemeal } from '../../helpers/language-server.js'
 import { startServer } from '../../helpers/server.js'
-import { consoleTest, signInAs } from '../browser.js'
+import { chooseBank, consoleTest, currentBank, signInAs } from '../browser.js'
 import { GatewayWithModel, GONE, KillableServer } from '../servers.js'
 
 /** Counts requests by their method and path. */
@@ -97,7 +97,7 @@ consoleTest('a tab reports which memories another tab has forgotten, and forgets
   await page.locator('.identity', { hasText: 'user:alice' }).waitFor()
   await client().forget({ bank_id: bank, scope: 'all' })
   await page.getByRole('button', { name: 'Reload', exact: true }).click()
-  await page.getByText('The bank has no memories.').waitFor()
+  await page.getByText('This bank is empty, or does not exist yet.').waitFor()
 })
 
 consoleTest('back and forward show the page of the URL', {}, async (t, { page, url, client }) => {
@@ -109,19 +109,19 @@ consoleTest('back and forward show the page of the URL', {}, async (t, { page, u
   const list = page.getByRole('listbox', { name: 'Memories' })
   await list.getByText('alice drinks tea.').click()
   await page.waitForURL(/memory=/)
-  await page.getByLabel('Bank').fill('user-bob')
-  await page.keyboard.press('Enter')
+  await chooseBank(page, 'user-bob')
   await list.getByText('bob drinks tea.').waitFor()
-  await page.getByRole('link', { name: 'Banks' }).click()
+  await page.getByRole('link', { name: 'Overview' }).click()
+  await page.getByRole('link', { name: '2 banks' }).click()
   await page.getByRole('link', { name: 'user-bob', exact: true }).click()
   await page.getByRole('heading', { name: 'Growth by day' }).waitFor()
-  for (let back = 0; back < 3; back++) await page.goBack()
+  for (let back = 0; back < 4; back++) await page.goBack()
   await page.waitForURL(/memory=/)
   await page.locator('.memories-content').getByText('alice drinks tea.').waitFor()
-  t.equal(await page.getByLabel('Bank').inputValue(), 'user-alice')
+  t.equal(await currentBank(page).textContent(), 'user-alice')
   await page.goForward()
   await list.getByText('bob drinks tea.').waitFor()
-  t.equal(await page.getByLabel('Bank').inputValue(), 'user-bob')
+  t.equal(await currentBank(page).textContent(), 'user-bob')
   t.equal(await page.locator('.memories-content').count(), 0)
 })
 

@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core'
-import { consoleTest, hasNoViolation, signInAs } from '../browser.js'
+import { chooseBank, consoleTest, hasNoViolation, signInAs } from '../browser.js'
 import { Gate } from '../gate.js'
 import { Keys } from '../keys.js'
 
@@ -130,8 +130,7 @@ consoleTest('Back and Forward ask before they discard a memory', {}, async (t, {
   await page.goto(url('memories?bank=user-bob'))
   await signInAs(page, 'user:alice')
   for (const bank of ['user-carol', BANK]) {
-    await page.getByLabel('Bank').fill(bank)
-    await page.keyboard.press('Enter')
+    await chooseBank(page, bank)
     await page.waitForURL(new RegExp(`bank=${bank}$`))
   }
   const retain = await open(page, 'Retain…', 'Retain a memory')
@@ -170,8 +169,7 @@ consoleTest('Back and links ask before they discard a memory that a sign-in hide
 }, async (t, { page, url }) => {
   await page.goto(url('memories?bank=user-bob'))
   await signInAs(page, 'user:alice')
-  await page.getByLabel('Bank').fill(BANK)
-  await page.keyboard.press('Enter')
+  await chooseBank(page, BANK)
   await page.waitForURL(new RegExp(`bank=${BANK}$`))
   const retain = await open(page, 'Retain…', 'Retain a memory')
   await retain.getByLabel('Content').fill(CONTENT)

@@ -3,7 +3,7 @@ import type { Test } from 'tap'
 import { NEIGHBOUR_WEIGHTS, WITHOUT_OWN_TERMS } from '../../../lib/stores/context.js'
 import type { Candidate, LexicalRequest, NewMemory, VectorStore } from '../../../lib/stores/vector-store.js'
 import fc from '../../helpers/fast-check.js'
-import { newMemory, NOW, type MemoryFields } from '../../helpers/memories.js'
+import { newMemory, NOW, withTags, type MemoryFields } from '../../helpers/memories.js'
 import { referenceSearch } from './bm25.js'
 import { assertRanking } from './lexical.js'
 import { bank, BM25, lexical, REMOVE, searchFor, texts, type OpenStore } from './setup.js'
@@ -233,7 +233,7 @@ export function contextContract (t: Test, open: OpenStore): void {
     await store.remove(home, { kind: 'ids', memoryIds: [all[2]!.memoryId] }, REMOVE)
     await assertScores(store, home, all.filter((_, index) => index !== 2), ['otter', 'heron'])
     t.strictSame([...(await scoresFor(store, 'otter')).keys()], [])
-    await store.remove(home, { kind: 'tags', tags: ['a'], match: 'any' }, REMOVE)
+    await store.remove(home, withTags(['a']), REMOVE)
     t.strictSame([...(await scoresFor(store, 'heron')).keys()], [])
     await store.insert(home, all, { now: NOW })
     await store.remove(home, { kind: 'all' }, REMOVE)

@@ -1,6 +1,6 @@
 import type { Test } from 'tap'
 import type { VectorStore } from '../../../lib/stores/vector-store.js'
-import { newMemories, newMemory, NOW } from '../../helpers/memories.js'
+import { newMemories, newMemory, NOW, withTags } from '../../helpers/memories.js'
 import { bank, lexical, listAll, REMOVE, scanAll, searchFor, semantic, texts, type OpenStore } from './setup.js'
 
 const home = bank('home')
@@ -58,7 +58,7 @@ export function expiringContract (t: Test, open: OpenStore): void {
     [
       'a removal by tag',
       async (store, now) => (
-        (await store.remove(home, { kind: 'tags', tags: ['brief'], match: 'any' }, { ...REMOVE, now })).count
+        (await store.remove(home, withTags(['brief']), { ...REMOVE, now })).count
       ),
       0,
     ],

@@ -1,5 +1,6 @@
 import type { Filters, Metadata } from '../../../lib/stores/vector-store.js'
 import { NOW, type MemoryFields } from '../../helpers/memories.js'
+import { SPEAKER_CASES } from './speaker-cases.js'
 
 export interface FilterCase {
   about: string
@@ -179,6 +180,7 @@ export const FILTER_CASES: FilterCase[] = [
     memories: DOCUMENTS,
     expected: ['none'],
   },
+  ...SPEAKER_CASES,
   { about: 'no document', filters: { documentIds: [] }, memories: KINDS, expected: [] },
   { about: 'a document that there is not', filters: { documentIds: ['\u0000'] }, memories: KINDS, expected: [] },
   { about: 'metadata null is there and null', filters: value(null), memories: VALUES, expected: ['null'] },

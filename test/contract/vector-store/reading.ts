@@ -1,8 +1,8 @@
 import type { Test } from 'tap'
 import type { BankKey } from '../../../lib/identity/context.js'
-import { MAX_TAG_COUNTS } from '../../../lib/stores/tag-counts.js'
-import type { BankSummary, Memory, NewMemory } from '../../../lib/stores/vector-store.js'
-import { newId, newMemories, newMemory, NOW } from '../../helpers/memories.js'
+import { MAX_COUNTED_VALUES } from '../../../lib/stores/most-frequent.js'
+import type { BankSummary, Memory, Metadata, NewMemory } from '../../../lib/stores/vector-store.js'
+import { newId, newMemories, newMemory, NOW, withTags } from '../../helpers/memories.js'
 import { bank, collect, comparable, listAll, REMOVE, scanAll, texts, type OpenStore } from './setup.js'
 
 const UNKNOWN = newId()
@@ -136,8 +136,27 @@ export function readingContract (t: Test, open: OpenStore): void {
       ...all.slice(180, 250).map((tag) => [tag, 2] as const), ['tag 299', 2],
       ...all.slice(0, 29).map((tag) => [tag, 1] as const),
     ])
-    t.equal(expected.size, MAX_TAG_COUNTS)
+    t.equal(expected.size, MAX_COUNTED_VALUES)
     t.strictSame(new Map([...tagCounts].sort()), new Map([...expected].sort()))
+  })
+
+  t.test('the statistics contain the most frequent speakers, as they are written', async (t) => {
+    const store = await open(t)
+    const stated: Metadata[] = [
+      ...Array.from({ length: 120 }, (_, index) => ({ speaker: `Speaker ${String(index).padStart(3, '0')}` })),
+      { speaker: '\u2003Zoë\n' }, { speaker: 'Zoë' }, { speaker: 'zoë' }, { role: 'User' },
+      { role: 'User', speaker: 1 },
+      ...[{ speaker: ' ' }, { speaker: 'a\nb' }, { speaker: 'é'.repeat(129) }, { speaker: ' ', role: 'tool' },
+        { role: 'Ann' }, {}].flatMap((metadata) => [metadata, metadata, metadata]),
+    ]
+    await store.insert(home, await Promise.all(stated.map(async (metadata, index) => (
+      await newMemory(`memory ${index}`, { metadata })
+    ))), { now: NOW })
+    const { speakerCounts } = await store.statistics(home, NOW)
+    t.strictSame([...speakerCounts].sort(([a, uses], [b, other]) => other - uses || (a < b ? -1 : 1)), [
+      ['User', 2], ['Zoë', 2],
+      ...Array.from({ length: 98 }, (_, index) => [`Speaker ${String(index).padStart(3, '0')}`, 1]),
+    ])
   })
 
   t.test('the summary and the statistics of a bank agree with its memories', async (t) => {
@@ -158,6 +177,7 @@ export function readingContract (t: Test, open: OpenStore): void {
       unembeddedCount: 3,
       tokens: memories.reduce((sum, { tokens }) => sum + tokens.value, 0),
       tagCounts: [['__proto__', 1], ['a', 1], ['b', 2]],
+      speakerCounts: new Map(),
       lastRetainedAt: NOW + 9,
       firstRetainedAt: NOW + 5,
       firstOccurredAt: NOW - 30,
@@ -182,7 +202,7 @@ export function readingContract (t: Test, open: OpenStore): void {
     const before = (await scanAll(store, home)).map(comparable)
     const { count, memories: snapshot } = await store.scan(home, NOW)
     await store.insert(home, await newMemories(['newer'], { retainedAt: NOW + 99 }), { now: NOW })
-    await store.remove(home, { kind: 'tags', tags: ['n3', 'n9'], match: 'any' }, REMOVE)
+    await store.remove(home, withTags(['n3', 'n9']), REMOVE)
     const reader = snapshot[Symbol.asyncIterator]()
     const first = await reader.next()
     await store.insert(home, await newMemories(['older'], { retainedAt: NOW - 1 }), { now: NOW })

@@ -1,6 +1,6 @@
 import type { Test } from 'tap'
 import type { NewMemory, Selector, VectorStore } from '../../../lib/stores/vector-store.js'
-import { newId, newMemories, newMemory, NOW } from '../../helpers/memories.js'
+import { newId, newMemories, newMemory, NOW, withTags } from '../../helpers/memories.js'
 import {
   bank, everything, lexical, listAll, REMOVE, scanAll, searchFor, semantic, texts, type OpenStore,
 } from './setup.js'
@@ -27,17 +27,17 @@ const REMOVALS: Array<[about: string, selector: (memories: NewMemory[]) => Selec
     (memories) => ({ kind: 'ids', memoryIds: [memories[0]!.memoryId, memories[0]!.memoryId, newId()] }), ['red apple'],
   ],
   ['no id', () => ({ kind: 'ids', memoryIds: [] }), []],
-  ['any of two tags', () => ({ kind: 'tags', tags: ['green', 'fruit'], match: 'any' }), ['red apple', 'green apple']],
-  ['all of two tags', () => ({ kind: 'tags', tags: ['red', 'fruit'], match: 'all' }), ['red apple']],
-  ['a tag that no memory has', () => ({ kind: 'tags', tags: ['re'], match: 'any' }), []],
-  ['any of no tags', () => ({ kind: 'tags', tags: [], match: 'any' }), []],
-  ['a tag that is not well-formed', () => ({ kind: 'tags', tags: ['\ud800'], match: 'any' }), []],
-  ['a tag with U+0000', () => ({ kind: 'tags', tags: ['re\u0000d'], match: 'any' }), []],
+  ['any of two tags', () => withTags(['green', 'fruit']), ['red apple', 'green apple']],
+  ['all of two tags', () => withTags(['red', 'fruit'], 'all'), ['red apple']],
+  ['a tag that no memory has', () => withTags(['re']), []],
+  ['any of no tags', () => withTags([]), []],
+  ['a tag that is not well-formed', () => withTags(['\ud800']), []],
+  ['a tag with U+0000', () => withTags(['re\u0000d']), []],
   [
     'any of a tag and two that no memory can have',
-    () => ({ kind: 'tags', tags: ['green', '\u0000', '\udc00'], match: 'any' }), ['green apple'],
+    () => withTags(['green', '\u0000', '\udc00']), ['green apple'],
   ],
-  ['all of a tag and one that no memory can have', () => ({ kind: 'tags', tags: ['red', '\u0000'], match: 'all' }), []],
+  ['all of a tag and one that no memory can have', () => withTags(['red', '\u0000'], 'all'), []],
   ['everything', () => ({ kind: 'all' }), ['red apple', 'green apple', 'red wine', 'stray sign', 'water']],
 ]
 
@@ -63,7 +63,7 @@ export function removingContract (t: Test, open: OpenStore): void {
   t.test('an untagged memory does not match a removal by no tags at all', async (t) => {
     const store = await open(t)
     await store.insert(home, await newMemories(['one', 'two']), { now: NOW })
-    t.equal((await store.remove(home, { kind: 'tags', tags: [], match: 'all' }, REMOVE)).count, 0)
+    t.equal((await store.remove(home, withTags([], 'all'), REMOVE)).count, 0)
     t.equal((await listAll(store, home)).length, 2)
   })
 

@@ -1,7 +1,7 @@
 import type { Test } from 'tap'
 import type { BankKey } from '../../../lib/identity/context.js'
 import type { VectorStore } from '../../../lib/stores/vector-store.js'
-import { newMemories, newMemory, NOW } from '../../helpers/memories.js'
+import { newMemories, newMemory, NOW, withTags } from '../../helpers/memories.js'
 import { bank, everything, lexical, listAll, REMOVE, scanAll, semantic, texts, type OpenStore } from './setup.js'
 
 /** Keys that a store with a faulty encoding would confuse. */
@@ -96,6 +96,7 @@ export function separationContract (t: Test, open: OpenStore): void {
       unembeddedCount: 0,
       tokens: 0,
       tagCounts: new Map(),
+      speakerCounts: new Map(),
       lastRetainedAt: null,
       firstRetainedAt: null,
       firstOccurredAt: null,
@@ -116,9 +117,9 @@ export function separationContract (t: Test, open: OpenStore): void {
       0, 'ids of other banks count 0',
     )
     t.equal(
-      (await store.remove(BANKS[victim]!, { kind: 'tags', tags: ['bank-0', 'bank-1'], match: 'any' }, REMOVE)).count, 0,
+      (await store.remove(BANKS[victim]!, withTags(['bank-0', 'bank-1']), REMOVE)).count, 0,
     )
-    t.equal((await store.remove(BANKS[victim]!, { kind: 'tags', tags: ['shared'], match: 'any' }, REMOVE)).count, 1)
+    t.equal((await store.remove(BANKS[victim]!, withTags(['shared']), REMOVE)).count, 1)
     t.equal((await store.remove(BANKS[victim]!, { kind: 'all' }, REMOVE)).count, 0)
     t.strictSame(await Promise.all(others.map(async (key) => await listAll(store, key))), before)
   })

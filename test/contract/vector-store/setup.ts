@@ -83,11 +83,15 @@ export function comparable ({ [DERIVED]: _derived, ...memory }: Memory): unknown
 
 /** The other store-wide view: everything that a bank shows of itself. */
 export async function everything (store: VectorStore, key: BankKey, now = NOW): Promise<unknown> {
-  const { tagCounts, ...statistics } = await store.statistics(key, now)
+  const { tagCounts, speakerCounts, ...statistics } = await store.statistics(key, now)
   return {
     list: (await listAll(store, key, { now })).map(comparable),
     scan: (await scanAll(store, key, now)).map(comparable),
-    statistics: { ...statistics, tagCounts: [...tagCounts].sort(([a], [b]) => a < b ? -1 : 1) },
+    statistics: {
+      ...statistics,
+      tagCounts: [...tagCounts].sort(([a], [b]) => a < b ? -1 : 1),
+      speakerCounts: [...speakerCounts].sort(([a], [b]) => a < b ? -1 : 1),
+    },
     banks: await store.listBanks({ now, limit: 1000 }),
   }
 }

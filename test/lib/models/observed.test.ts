@@ -8,6 +8,7 @@ import { DeadlineExceeded } from '../../../lib/concurrency/deadline.js'
 /** A provider that fails as a test says, and what was told of its calls; each takes 5 ms. */
 function observed (more: Partial<EmbeddingProvider> = {}) {
   const told: ModelCallRecord[] = []
+  const warned: string[] = []
   let now = 0
   const provider: EmbeddingProvider = {
     dimensions: 2, fusionWeight: 0.5, embed: async (texts) => texts.map(() => Float32Array.of(1, 0)), ...more,
@@ -17,9 +18,13 @@ function observed (more: Partial<EmbeddingProvider> = {}) {
   }
   return {
     told,
+    warned,
     provider,
     embeddings: new ObservedEmbeddings(provider, {
-      provider: 'openai_compatible', telemetry, timer: () => { now += 5; return now },
+      provider: 'openai_compatible',
+      telemetry,
+      timer: () => { now += 5; return now },
+      warn: (message) => { warned.push(message) },
     }),
     telemetry,
   }
@@ -73,11 +78,35 @@ await t.test('the outcome of a call is recorded as one word', async (t) => {
   }
 })
 
+await t.test('why queries have no vectors is said once, until it changes or the model answers', async (t) => {
+  let failure: Error | undefined
+  const { warned, embeddings } = observed({
+    embed: async () => {
+      if (failure !== undefined) throw failure
+      return []
+    },
+  })
+  const query = async () => await embeddings.embed(['a'], { purpose: 'query' }).catch(() => {})
+  const refused = new ModelCallError('rejected', 'The embedding endpoint answered 401', { status: 401 })
+  for (const next of [refused, refused, new ModelCallError('circuit_open', 'It rests'), undefined, refused]) {
+    failure = next
+    await query()
+  }
+  failure = new TypeError('the text of the query')
+  await query()
+  failure = new ModelCallError('timeout', 'late')
+  await embeddings.embed(['a'], { purpose: 'document' }).catch(() => {})
+  t.same(warned, [
+    'a recall lacks its model: The embedding endpoint answered 401', 'a recall lacks its model: It rests',
+    'a recall lacks its model: The embedding endpoint answered 401',
+  ])
+})
+
 await t.test('a reranker is recorded like an embedding provider', async (t) => {
   const { told, telemetry } = observed()
   const reranker = new ObservedReranker(
     { rerank: async (_query, texts) => texts.map((_, index) => index), status: () => ({ waiting: 1 }) }, 'judge',
-    { provider: 'rerank_endpoint', telemetry, timer: () => 0 },
+    { provider: 'rerank_endpoint', telemetry, timer: () => 0, warn: () => {} },
   )
   t.same(await reranker.rerank('q', ['a', 'b'], {}), [0, 1])
   t.same(told, [

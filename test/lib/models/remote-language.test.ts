@@ -314,7 +314,7 @@ t.test('settings', async (t) => {
   t.test('the limits are those of the settings', async (t) => {
     for (const { make } of PROVIDERS) {
       t.strictSame((await make(RIGHT, { baseDirectory: '/' })).limits, {
-        attemptTimeoutMs: 30_000, maxRetries: 2, maxConcurrency: 64, maxWaiting: 1024,
+        attemptTimeoutMs: 20_000, maxRetries: 2, maxConcurrency: 64, maxWaiting: 1024,
       })
       t.strictSame(
         (await make(

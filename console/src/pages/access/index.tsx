@@ -1,4 +1,5 @@
 import { AdminGate } from '../../components/admin-gate.js'
+import { currentBank } from '../../state/current-bank.js'
 import { hrefOf, route } from '../../state/router.js'
 import './access.css'
 import { PrincipalPermissions } from './principal-permissions.js'
@@ -19,7 +20,7 @@ export default function AccessPage () {
         {VIEWS.map(([name, title]) => (
           <a
             key={name}
-            href={hrefOf('access', { view: name })}
+            href={hrefOf('access', { bank: currentBank.value, view: name })}
             {...(name === view && { 'aria-current': 'page' as const })}
           >
             {title}

@@ -1,9 +1,8 @@
 import { useState } from 'preact/hooks'
-import { BankField } from '../../components/bank-field.js'
 import { SafeText } from '../../components/safe-text.js'
 import { EmptyState, ListingEnd, Loadable } from '../../components/states.js'
 import { firstPage } from '../../state/first-page.js'
-import { changeParams, route } from '../../state/router.js'
+import { currentBank } from '../../state/current-bank.js'
 import { client } from '../../state/session.js'
 import { useLoad } from '../../state/use-load.js'
 import { usePages } from '../../state/use-pages.js'
@@ -36,7 +35,7 @@ export function OwnPermissions () {
         )}
         {isEmpty && (
           <EmptyState title='There is no bank that you may read.'>
-            <p>You may be allowed to write to a bank that you may not read: check it above.</p>
+            <p>You may be allowed to write to a bank that you may not read: choose it in the menu.</p>
             <p>Ask an admin of a bank, or the operator of this server, for permissions.</p>
           </EmptyState>
         )}
@@ -47,17 +46,14 @@ export function OwnPermissions () {
   )
 }
 
-/** A bank by its id, which may be one that the caller may not read. */
+/** The current bank, which may be one that the caller may not read. */
 function BankPermissions () {
-  const bank = route.value.params.get('bank') ?? ''
+  const bank = currentBank.value
   return (
     <section class='card' aria-labelledby='access-bank'>
-      <h2 id='access-bank'>One bank</h2>
-      <div class='access-bank'>
-        <BankField value={bank} onChange={(id) => { changeParams({ bank: id === '' ? null : id }) }} />
-      </div>
+      <h2 id='access-bank'>This bank</h2>
       {bank === ''
-        ? <p>Enter the id of any bank, even one that does not exist yet.</p>
+        ? <p>Choose a bank in the menu: any id, even of one that does not exist yet.</p>
         : <PermissionList key={bank} bank={bank} />}
     </section>
   )

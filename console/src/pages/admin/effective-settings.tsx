@@ -4,7 +4,7 @@ import { Field } from '../../components/field.js'
 import { SafeText } from '../../components/safe-text.js'
 import { Table } from '../../components/table.js'
 import { formatCount } from '../../text/format.js'
-import { valueAt } from './value-at.js'
+import { valueAt } from '../../text/value-at.js'
 
 const ORIGIN_BADGES: Readonly<Record<string, string>> = { bank: 'warning', profile: 'good', file: 'good', default: '' }
 const ORIGINS = ['bank', 'profile', 'file', 'default'] as const
@@ -56,7 +56,7 @@ export function EffectiveSettings ({ answer: { effective, origin } }: { answer: 
             title: 'Value',
             cell: ({ value }) => value === undefined
               ? <em>none</em>
-              : <code><SafeText text={value} truncateAt={200} /></code>,
+              : <code><SafeText text={JSON.stringify(value)} truncateAt={200} /></code>,
           },
           {
             title: 'Origin', cell: ({ source }) => <span class={`badge ${ORIGIN_BADGES[source] ?? ''}`}>{source}</span>,

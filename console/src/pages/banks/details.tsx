@@ -1,12 +1,14 @@
 import type { BankStatistics } from 'memory-gateway-client'
+import { FirstCall } from '../../components/first-call.js'
 import { SafeText } from '../../components/safe-text.js'
-import { EmptyState, Loadable } from '../../components/states.js'
+import { Loadable } from '../../components/states.js'
 import { Time } from '../../components/time.js'
 import { hrefOf } from '../../state/router.js'
 import { client } from '../../state/session.js'
 import { useLoad } from '../../state/use-load.js'
 import { formatNumber } from '../../text/format.js'
 import { Growth } from './growth.js'
+import { BankSettings } from './settings.js'
 
 /** The statistics of one bank. */
 export function BankDetails ({ bank }: { bank: string }) {
@@ -20,20 +22,17 @@ export function BankDetails ({ bank }: { bank: string }) {
         <span class='banks-links'>
           <a href={hrefOf('memories', { bank })}>Memories</a>
           <a href={hrefOf('recall', { bank })}>Recall lab</a>
-          <a href={hrefOf('reflect', { bank })}>Reflect</a>
+          <a href={hrefOf('reflect', { bank })}>Ask</a>
           <a href={hrefOf('access', { bank })}>Access</a>
         </span>
         <button type='button' class='small' onClick={statistics.reload}>Reload</button>
       </div>
       <Loadable loaded={statistics}>
         {(found) => found.memory_count === 0
-          ? (
-            <EmptyState title='The bank is empty or does not exist.'>
-              <p>A bank is created with its first memory.</p>
-            </EmptyState>
-            )
+          ? <FirstCall title='The bank is empty, or does not exist yet.' bank={bank} />
           : <Statistics bank={bank} statistics={found} />}
       </Loadable>
+      <BankSettings bank={bank} />
     </>
   )
 }
@@ -46,7 +45,7 @@ function Statistics ({ bank, statistics }: { bank: string, statistics: BankStati
           <h3 id='counts'>Counts</h3>
           <dl class='facts'>
             <dt>Memories</dt><dd>{formatNumber(statistics.memory_count)}</dd>
-            <dt>Chunks</dt><dd>{formatNumber(statistics.chunk_count)}</dd>
+            <dt>Passages</dt><dd>{formatNumber(statistics.chunk_count)}</dd>
             <dt>Tokens</dt><dd>{formatNumber(statistics.token_count)}</dd>
             <dt>First retained</dt><dd><Time at={statistics.first_retained_at} /></dd>
             <dt>Last retained</dt><dd><Time at={statistics.last_retained_at} /></dd>
@@ -69,7 +68,7 @@ function Vectors ({ statistics }: { statistics: BankStatistics }) {
     return (
       <section class='card' aria-labelledby='vectors'>
         <h3 id='vectors'>Vectors</h3>
-        <p>Recall uses words only: the embedding provider of this server makes no vectors for searching.</p>
+        <p>Memories are found by their words only: this server has no model that compares meanings.</p>
       </section>
     )
   }

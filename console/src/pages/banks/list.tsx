@@ -1,7 +1,8 @@
 import { useState } from 'preact/hooks'
 import { Field } from '../../components/field.js'
+import { FirstCall } from '../../components/first-call.js'
 import { SafeText } from '../../components/safe-text.js'
-import { EmptyState, ListingEnd } from '../../components/states.js'
+import { ListingEnd } from '../../components/states.js'
 import { Table } from '../../components/table.js'
 import { Time } from '../../components/time.js'
 import { hrefOf } from '../../state/router.js'
@@ -26,13 +27,10 @@ export function BankList () {
   return (
     <>
       {isEmpty && (
-        <EmptyState title='There is no bank that you may read.'>
-          <p>
-            A bank is created with its first memory. You can store one on the{' '}
-            <a href={hrefOf('memories')}>Memories</a> page.
-          </p>
+        <>
+          <FirstCall title='There is no bank that you may read yet.' />
           <p>The <a href={hrefOf('access')}>Access</a> page shows what you may do.</p>
-        </EmptyState>
+        </>
       )}
       {items.length > 0 && (
         <>

@@ -50,6 +50,10 @@ export function FilterForm ({ filters, metadata, onMetadata }: Props) {
     <details class='card memories-filters'>
       <summary>Filters{count > 0 && ` (${count} set)`}</summary>
       <div class='fields'>
+        <TagsField
+          label='Speakers' hint='Who said it. Press Enter to add a name.' tags={filters.speakers}
+          onChange={(speakers) => { applyFilters({ speakers }) }}
+        />
         <TagsField label='Tags' tags={filters.tags} onChange={(tags) => { applyFilters({ tags }) }} />
         <Field label='Tags match'>
           {(attributes) => (

@@ -7,6 +7,7 @@ export type Trust = typeof TRUSTS[number]
 
 /** The filters of a listing that the URL contains; a filter by metadata could reveal content. */
 export interface Filters {
+  speakers: string[]
   tags: string[]
   tagsMatch: 'any' | 'all'
   occurredAfter: string
@@ -34,6 +35,7 @@ function parseTrust (value: string | null): Trust | '' {
 export function filtersOf (params: URLSearchParams): Filters {
   const text = (name: string) => params.get(name) ?? ''
   return {
+    speakers: params.getAll('speaker'),
     tags: params.getAll('tag'),
     tagsMatch: params.get('tags_match') === 'all' ? 'all' : 'any',
     occurredAfter: text(PARAMETER_NAMES.occurredAfter),
@@ -49,8 +51,9 @@ export function filtersOf (params: URLSearchParams): Filters {
 
 /** Puts filters into the URL; defaults are omitted. */
 export function applyFilters (changes: Partial<Filters>): void {
-  const { tags, tagsMatch, minTrust, trust, order } = changes
+  const { speakers, tags, tagsMatch, minTrust, trust, order } = changes
   const params: Params = {
+    ...(speakers !== undefined && { speaker: speakers }),
     ...(tags !== undefined && { tag: tags }),
     ...(tagsMatch !== undefined && { tags_match: tagsMatch === 'all' ? 'all' : null }),
     ...(minTrust !== undefined && { min_trust: minTrust }),
@@ -67,14 +70,17 @@ export const NO_FILTERS: Filters = filtersOf(new URLSearchParams())
 
 /** How many filters are set, not counting the order. */
 export function countFilters (filters: Filters, metadata: Metadata | undefined): number {
-  const { occurredAfter, occurredBefore, retainedAfter, retainedBefore, documentId, minTrust, trust, tags } = filters
+  const { occurredAfter, occurredBefore, retainedAfter, retainedBefore, documentId, minTrust, trust } = filters
   const texts = [occurredAfter, occurredBefore, retainedAfter, retainedBefore, documentId, minTrust, trust]
-  return texts.filter((text) => text !== '').length + (tags.length > 0 ? 1 : 0) + (metadata === undefined ? 0 : 1)
+  const lists = [filters.speakers, filters.tags]
+  return texts.filter((text) => text !== '').length + lists.filter(({ length }) => length > 0).length +
+    (metadata === undefined ? 0 : 1)
 }
 
 /** The filters that a listing and a recall share. */
-function commonFields ({ tags, tagsMatch, occurredAfter, occurredBefore, minTrust }: Filters) {
+function commonFields ({ speakers, tags, tagsMatch, occurredAfter, occurredBefore, minTrust }: Filters) {
   return {
+    ...(speakers.length > 0 && { speakers }),
     ...(tags.length > 0 && { tags, tags_match: tagsMatch }),
     ...(occurredAfter !== '' && { occurred_after: occurredAfter }),
     ...(occurredBefore !== '' && { occurred_before: occurredBefore }),

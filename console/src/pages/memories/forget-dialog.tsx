@@ -1,7 +1,9 @@
 import type { ForgetAnswer, ForgetRequest, Memory } from 'memory-gateway-client'
 import { useEffect, useState } from 'preact/hooks'
 import { ConfirmDialog } from '../../components/dialog.js'
+import { MissingPermission, type Permission } from '../../components/permission.js'
 import { SafeText } from '../../components/safe-text.js'
+import { Said } from '../../components/said.js'
 import { Failure, Loading } from '../../components/states.js'
 import { announce } from '../../state/announcer.js'
 import { client, credentials } from '../../state/session.js'
@@ -16,22 +18,24 @@ export type Selection =
 
 interface Props {
   bank: string
+  isGranted: (permission: Permission) => boolean
   selection: Selection | undefined
   onDone: (count: number, undo: Undo | undefined) => void
   onClose: () => void
 }
 
 /** Shows the memories that would be forgotten, and forgets them when the user confirms. */
-export function ForgetDialog ({ bank, selection, onDone, onClose }: Props) {
+export function ForgetDialog ({ bank, isGranted, selection, onDone, onClose }: Props) {
   const [preview, setPreview] = useState<ForgetAnswer | undefined>(undefined)
   const [undoScope, setUndoScope] = useState<UndoScope>('none')
   const [error, setError] = useState<unknown>(undefined)
   const [isBusy, setIsBusy] = useState(false)
   const key = JSON.stringify(selection)
+  const isAllowed = isGranted('forget')
   useEffect(() => {
     setPreview(undefined)
     setError(undefined)
-    if (selection === undefined || credentials.value === undefined) return
+    if (selection === undefined || !isAllowed || credentials.value === undefined) return
     const controller = new AbortController()
     const request: ForgetRequest = { bank_id: bank, ...selection, dry_run: true }
     const { signal } = controller
@@ -42,7 +46,7 @@ export function ForgetDialog ({ bank, selection, onDone, onClose }: Props) {
     }
     loadPreview().catch((failure: unknown) => { if (!signal.aborted) setError(failure) })
     return () => { controller.abort() }
-  }, [bank, key, credentials.value])
+  }, [bank, key, isAllowed, credentials.value])
 
   const isWholeBank = selection !== undefined && 'scope' in selection
   const forget = async () => {
@@ -74,7 +78,8 @@ export function ForgetDialog ({ bank, selection, onDone, onClose }: Props) {
       {...(isWholeBank && { expected: bank })} onConfirm={() => { void forget() }} onClose={onClose}
     >
       {error !== undefined && <Failure error={error} />}
-      {preview === undefined && error === undefined && <Loading label='Loading the preview' />}
+      {!isAllowed && <MissingPermission permission='forget' action='forget' />}
+      {isAllowed && preview === undefined && error === undefined && <Loading label='Loading the preview' />}
       {preview !== undefined && <Preview preview={preview} undoScope={undoScope} />}
     </ConfirmDialog>
   )
@@ -110,8 +115,11 @@ function Sample ({ sample, count }: { sample: readonly Memory[], count: number }
   return (
     <>
       <ul class='memories-sample' aria-label='Memories that would be forgotten'>
-        {sample.map(({ memory_id: id, text }) => (
-          <li key={id}><SafeText text={text} truncateAt={160} isExpandable={false} /></li>
+        {sample.map((memory) => (
+          <li key={memory.memory_id}>
+            <Said memory={memory} /><br />
+            <SafeText text={memory.text} truncateAt={160} isExpandable={false} />
+          </li>
         ))}
       </ul>
       {count > sample.length && <p class='hint'>and {formatNumber(count - sample.length)} more.</p>}

@@ -2,6 +2,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { TagsField } from '../../components/tags-field.js'
 import { Field } from '../../components/field.js'
 import { FormDialog, useUnsavedInput } from '../../components/form-dialog.js'
+import { MissingPermission, type Permission } from '../../components/permission.js'
 import { credentials } from '../../state/session.js'
 import { ForgetDialog, type Selection } from './forget-dialog.js'
 import type { Undo } from './undo.js'
@@ -13,6 +14,7 @@ type Kind = 'tags' | 'ids' | 'all'
 
 interface Props {
   bank: string
+  isGranted: (permission: Permission) => boolean
   isOpen: boolean
   /** The tags that the list is filtered by. */
   tags: readonly string[]
@@ -22,7 +24,7 @@ interface Props {
 }
 
 /** Asks which memories to forget, and shows them for confirmation above the choice, to which Cancel leads back. */
-export function ForgetSelectionDialog ({ bank, isOpen, tags, tagsMatch, onDone, onClose }: Props) {
+export function ForgetSelectionDialog ({ bank, isGranted, isOpen, tags, tagsMatch, onDone, onClose }: Props) {
   const [selection, setSelection] = useState<Selection | undefined>(undefined)
   const isUsable = isOpen && credentials.value !== undefined
   // A sign-in must not bring the preview back below the choice.
@@ -30,21 +32,23 @@ export function ForgetSelectionDialog ({ bank, isOpen, tags, tagsMatch, onDone, 
   return (
     <>
       <FormDialog title='What is to be forgotten?' question='Discard this choice?' isOpen={isOpen} onClose={onClose}>
-        {(close) => <Choice tags={tags} tagsMatch={tagsMatch} onChoose={setSelection} onClose={close} />}
+        {(close) => (
+          <Choice isGranted={isGranted} tags={tags} tagsMatch={tagsMatch} onChoose={setSelection} onClose={close} />
+        )}
       </FormDialog>
       <ForgetDialog
-        bank={bank} selection={isUsable ? selection : undefined} onDone={onDone}
+        bank={bank} isGranted={isGranted} selection={isUsable ? selection : undefined} onDone={onDone}
         onClose={() => { setSelection(undefined) }}
       />
     </>
   )
 }
 
-interface ChoiceProps extends Pick<Props, 'tags' | 'tagsMatch' | 'onClose'> {
+interface ChoiceProps extends Pick<Props, 'isGranted' | 'tags' | 'tagsMatch' | 'onClose'> {
   onChoose: (selection: Selection) => void
 }
 
-function Choice ({ tags: initialTags, tagsMatch, onChoose, onClose }: ChoiceProps) {
+function Choice ({ isGranted, tags: initialTags, tagsMatch, onChoose, onClose }: ChoiceProps) {
   const [kind, setKind] = useState<Kind>('tags')
   const [tags, setTags] = useState<string[]>([...initialTags])
   const [tagsMode, setTagsMode] = useState(tagsMatch)
@@ -55,6 +59,7 @@ function Choice ({ tags: initialTags, tagsMatch, onChoose, onClose }: ChoiceProp
   const idsError = invalidId !== undefined
     ? `"${invalidId.slice(0, 40)}" is not an id.`
     : ids.length > MAX_IDS ? `At most ${MAX_IDS} at once.` : undefined
+  const mayForgetAll = isGranted('admin')
   const selection: Selection | undefined = kind === 'all'
     ? { scope: 'all' }
     : kind === 'tags'
@@ -62,7 +67,11 @@ function Choice ({ tags: initialTags, tagsMatch, onChoose, onClose }: ChoiceProp
       : ids.length > 0 && idsError === undefined ? { memory_ids: ids } : undefined
   const choice = (value: Kind, label: string) => (
     <label class='check'>
-      <input type='radio' name='forget-by' checked={kind === value} onChange={() => { setKind(value) }} /> {label}
+      <input
+        type='radio' name='forget-by' checked={kind === value} disabled={value === 'all' && !mayForgetAll}
+        {...(value === 'all' && !mayForgetAll && { 'aria-describedby': 'needs-admin-for-all' })}
+        onChange={() => { setKind(value) }}
+      /> {label}
     </label>
   )
   return (
@@ -76,6 +85,8 @@ function Choice ({ tags: initialTags, tagsMatch, onChoose, onClose }: ChoiceProp
         {choice('tags', 'Memories with tags')}
         {choice('ids', 'Memories by their ids')}
         {choice('all', 'The whole bank')}
+        {!mayForgetAll &&
+          <MissingPermission id='needs-admin-for-all' permission='admin' action='forget the whole bank' />}
       </fieldset>
       {kind === 'tags' && (
         <>

@@ -1,9 +1,14 @@
 import { useRef, useState } from 'preact/hooks'
+import { FirstCall } from '../../components/first-call.js'
 import { FormDialog } from '../../components/form-dialog.js'
+import { usePermissions } from '../../components/permission.js'
+import { Failure } from '../../components/states.js'
 import { changeParams, route } from '../../state/router.js'
-import { isBankId } from '../../text/bank-id.js'
+import { client } from '../../state/session.js'
+import { useLoad } from '../../state/use-load.js'
 import { formatNumber } from '../../text/format.js'
 import type { Metadata } from '../../text/metadata.js'
+import { MemoryActions, type MemoryAction } from './actions.js'
 import { ExportPanel } from './export.js'
 import { FilterForm } from './filter-form.js'
 import { applyFilters, countFilters, filtersOf, listRequest } from './filters.js'
@@ -14,11 +19,10 @@ import { MemoryList } from './memory-list.js'
 import { MemoryView } from './memory-view.js'
 import { RetainForm } from './retain-form.js'
 import { SearchResults } from './search-results.js'
+import { Summary } from './summary.js'
 import type { Undo } from './undo.js'
 import { UndoNotice, type Forgotten } from './undo-notice.js'
 import { useMemoryRows } from './use-memory-rows.js'
-
-type OpenDialog = 'retain' | 'forget' | 'export' | 'import'
 
 /** The memories of one bank. */
 export function MemoryBrowser ({ bank }: { bank: string }) {
@@ -27,17 +31,25 @@ export function MemoryBrowser ({ bank }: { bank: string }) {
   const memory = params.get('memory') ?? ''
   const [metadata, setMetadata] = useState<Metadata | undefined>(undefined)
   const [query, setQuery] = useState('')
-  const [openDialog, setOpenDialog] = useState<OpenDialog | undefined>(undefined)
+  const [openDialog, setOpenDialog] = useState<MemoryAction | undefined>(undefined)
   const [selection, setSelection] = useState<Selection | undefined>(undefined)
   const [forgotten, setForgotten] = useState<Forgotten | undefined>(undefined)
   const heading = useRef<HTMLHeadingElement>(null)
   const [focusRequests, setFocusRequests] = useState(0)
   const [changeCount, setChangeCount] = useState(0)
+  const isGranted = usePermissions(bank)
+  const statistics = useLoad(
+    async (signal) => await client.value.getBankStatistics({ bank_id: bank }, { signal }), [bank, changeCount])
   const isSearching = query !== ''
+  const isFiltered = countFilters(filters, metadata) > 0
   const rows = useMemoryRows(isSearching ? undefined : listRequest(bank, filters, metadata))
   const reload = () => {
     setChangeCount((count) => count + 1)
     rows.reload()
+  }
+  const retry = () => {
+    setChangeCount((count) => count + 1)
+    rows.retry()
   }
   const close = () => { setOpenDialog(undefined) }
   const choose = (id: string) => {
@@ -55,20 +67,18 @@ export function MemoryBrowser ({ bank }: { bank: string }) {
     if (memory !== '') changeParams({ memory: null })
     reload()
   }
-  const dialogButton = (name: OpenDialog, label: string) => (
-    <button type='button' disabled={!isBankId(bank)} onClick={() => { setOpenDialog(name) }}>{label}</button>
-  )
+  const isEmpty = !isSearching && !isFiltered && rows.count === 0
   return (
     <>
       <div class='memories-bar'>
         <SearchForm query={query} onSearch={setQuery} />
-        <div class='actions'>
-          {dialogButton('retain', 'Retain…')}
-          {dialogButton('forget', 'Forget…')}
-          {dialogButton('export', 'Export…')}
-          {dialogButton('import', 'Import…')}
-        </div>
+        <MemoryActions isGranted={isGranted} onAction={setOpenDialog} />
       </div>
+      {statistics.data !== undefined && statistics.data.memory_count > 0 &&
+        <Summary bank={bank} statistics={statistics.data} />}
+      {/* The list fails for the same reason, if it does. */}
+      {statistics.error !== undefined && rows.error === undefined && !rows.isLoading &&
+        <Failure error={statistics.error} retry={statistics.reload} isRetrying={statistics.isLoading} />}
       <FilterForm key={bank} filters={filters} metadata={metadata} onMetadata={setMetadata} />
       {forgotten !== undefined && (
         <UndoNotice
@@ -99,7 +109,7 @@ export function MemoryBrowser ({ bank }: { bank: string }) {
                   <option value='newest'>newest first</option>
                   <option value='oldest'>oldest first</option>
                 </select>
-                <button type='button' class='small' onClick={rows.reload}>Reload</button>
+                <button type='button' class='small' onClick={reload}>Reload</button>
               </>
             )}
           </div>
@@ -110,12 +120,14 @@ export function MemoryBrowser ({ bank }: { bank: string }) {
                 changeCount={changeCount} onChoose={choose}
               />
               )
-            : (
-              <MemoryList
-                label='Memories' rows={rows} selected={memory} onChoose={choose}
-                isFiltered={countFilters(filters, metadata) > 0}
-              />
-              )}
+            : isEmpty
+              ? <FirstCall title='This bank is empty, or does not exist yet.' bank={bank} />
+              : (
+                <MemoryList
+                  label='Memories' rows={{ ...rows, retry }} selected={memory} onChoose={choose}
+                  isFiltered={isFiltered}
+                />
+                )}
         </section>
         {memory !== '' && (
           <MemoryView
@@ -149,11 +161,12 @@ export function MemoryBrowser ({ bank }: { bank: string }) {
         {() => <ImportPanel bank={bank} onImported={reload} onClose={close} />}
       </FormDialog>
       <ForgetSelectionDialog
-        bank={bank} isOpen={openDialog === 'forget'} tags={filters.tags} tagsMatch={filters.tagsMatch} onClose={close}
-        onDone={onForgotten}
+        bank={bank} isGranted={isGranted} isOpen={openDialog === 'forget'} tags={filters.tags}
+        tagsMatch={filters.tagsMatch} onClose={close} onDone={onForgotten}
       />
       <ForgetDialog
-        bank={bank} selection={selection} onClose={() => { setSelection(undefined) }} onDone={onForgotten}
+        bank={bank} isGranted={isGranted} selection={selection} onDone={onForgotten}
+        onClose={() => { setSelection(undefined) }}
       />
     </>
   )
@@ -169,7 +182,7 @@ function SearchForm ({ query, onSearch }: { query: string, onSearch: (query: str
         onSearch(text.trim())
       }}
     >
-      <label for='memories-query'>Full text</label>
+      <label for='memories-query'>Words</label>
       <input
         id='memories-query' type='search' value={text} autocomplete='off'
         onInput={({ currentTarget }) => {

@@ -1,19 +1,12 @@
 import { Component } from 'preact'
-import { useEffect, useMemo, useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { SafeText } from '../../components/safe-text.js'
+import { Said } from '../../components/said.js'
 import { EmptyState, Failure, Loading } from '../../components/states.js'
-import { Time } from '../../components/time.js'
 import { VirtualList } from '../../components/virtual-list.js'
 import { formatNumber } from '../../text/format.js'
 import type { Preview } from './previews.js'
 import type { MemoryRows } from './use-memory-rows.js'
-
-/** Height of two lines of text and one of facts, in units of the page's font size. */
-const ROW_REM = 5.25
-
-export function rowHeight (): number {
-  return Math.round(ROW_REM * Number.parseFloat(getComputedStyle(document.documentElement).fontSize))
-}
 
 interface Props {
   label: string
@@ -24,10 +17,9 @@ interface Props {
   isFiltered?: boolean
 }
 
-/** A list of memories in rows of equal height, which can be scrolled to any position. */
+/** A list of memories, which can be scrolled to any position. */
 export function MemoryList ({ label, rows, onChoose, selected, isFiltered = false }: Props) {
   const { count, isComplete, at, requestRow, error, isLoading, retry } = rows
-  const height = useMemo(rowHeight, [])
   const [openIndex, setOpenIndex] = useState<number | undefined>(undefined)
   const isOpenInPlace = openIndex !== undefined && selected !== undefined && at(openIndex)?.id === selected
   return (
@@ -44,7 +36,7 @@ export function MemoryList ({ label, rows, onChoose, selected, isFiltered = fals
               Only the first {formatNumber(count)} are listed; use filters or the other order to see the rest.
             </p>}
           <VirtualList
-            label={label} count={count} rowHeight={height} total={count} {...(isOpenInPlace && { selected: openIndex })}
+            label={label} count={count} {...(isOpenInPlace && { selected: openIndex })}
             row={(index) => (
               <Row index={index} preview={at(index)} requestRow={requestRow} isOpen={at(index)?.id === selected} />
             )}
@@ -81,25 +73,26 @@ export class PreviewRow extends Component<PreviewProps> {
   }
 
   override render () {
-    const { preview: { text, isTruncated, tags, at, trust, document }, isOpen } = this.props
+    const { preview: { text, isTruncated, tags, said, trust, document }, isOpen } = this.props
     return (
       <div class={isOpen ? 'memories-row open' : 'memories-row'}>
+        <p class='memories-facts'><Said memory={said} /><TrustBadge trust={trust} /></p>
         <p class='memories-text'>
           <SafeText
             text={text === '' ? '(empty)' : text.replaceAll(/\s*\n\s*/g, ' ')}
             isExpandable={false}
           />{isTruncated && '…'}
         </p>
-        <p class='memories-facts'>
-          <Time at={at} />
-          <TrustBadge trust={trust} />
-          {document !== null && (
-            <span class='memories-document'><SafeText text={document} isExpandable={false} truncateAt={40} /></span>
-          )}
-          {tags.map((tag) => (
-            <span key={tag} class='tag'><SafeText text={tag} isExpandable={false} truncateAt={30} /></span>
-          ))}
-        </p>
+        {(document !== null || tags.length > 0) && (
+          <p class='memories-facts'>
+            {document !== null && (
+              <span class='memories-document'><SafeText text={document} isExpandable={false} truncateAt={40} /></span>
+            )}
+            {tags.map((tag) => (
+              <span key={tag} class='tag'><SafeText text={tag} isExpandable={false} truncateAt={30} /></span>
+            ))}
+          </p>
+        )}
       </div>
     )
   }

@@ -2,6 +2,7 @@ import type { Memory, MemoryNeighbours } from 'memory-gateway-client'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { CopyButton } from '../../components/copy-button.js'
 import { SafeText } from '../../components/safe-text.js'
+import { Said } from '../../components/said.js'
 import { Loadable } from '../../components/states.js'
 import { Time } from '../../components/time.js'
 import { hrefOf } from '../../state/router.js'
@@ -67,6 +68,7 @@ function Content ({ memory }: { memory: Memory }) {
   const entries = Object.entries(metadata)
   return (
     <>
+      <p class='memories-said'><Said memory={memory} /></p>
       <div
         class='memories-content'
         role='region'
@@ -148,7 +150,7 @@ function Document ({ answer, bank, more, limits }: DocumentProps) {
             {...(one === memory && { 'aria-current': 'true' as const })}
           >
             <p class='memories-facts'>
-              <Time at={one.occurred_at ?? one.retained_at} /><TrustBadge trust={one.trust} />
+              <Said memory={one} /><TrustBadge trust={one.trust} />
               {one === memory
                 ? 'this memory'
                 : (

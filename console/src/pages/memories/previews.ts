@@ -7,7 +7,7 @@ export interface Preview {
   text: string
   isTruncated: boolean
   tags: string[]
-  at: string
+  said: Pick<Memory, 'speaker' | 'occurred_at' | 'retained_at'>
   trust: Memory['trust']
   document: string | null
 }
@@ -17,12 +17,13 @@ const PREVIEW_TAGS = 4
 
 export function previewOf (memory: Memory): Preview {
   const { memory_id: id, text, tags, trust, document_id: document } = memory
+  const { speaker, occurred_at: occurredAt, retained_at: retainedAt } = memory
   return {
     id,
     text: firstCharacters(text, PREVIEW_LENGTH),
     isTruncated: text.length > PREVIEW_LENGTH,
     tags: tags.slice(0, PREVIEW_TAGS),
-    at: memory.occurred_at ?? memory.retained_at,
+    said: { speaker, occurred_at: occurredAt, retained_at: retainedAt },
     trust,
     document,
   }

@@ -20,7 +20,14 @@ interface Props {
 }
 
 const EMPTY = {
-  content: '', tags: [] as string[], metadata: '', occurredAt: '', expiresAt: '', documentId: '', source: '',
+  content: '',
+  speaker: '',
+  tags: [] as string[],
+  metadata: '',
+  occurredAt: '',
+  expiresAt: '',
+  documentId: '',
+  source: '',
 }
 
 /** Stores a memory. */
@@ -38,10 +45,11 @@ export function RetainForm ({ bank, onRetained, onOpen, onClose }: Props) {
   const field = useRef<HTMLTextAreaElement>(null)
 
   const send = async () => {
-    const { content, tags, occurredAt, expiresAt, documentId, source } = draft
+    const { content, speaker, tags, occurredAt, expiresAt, documentId, source } = draft
     const request: RetainRequest = {
       bank_id: bank,
       content,
+      ...(speaker.trim() !== '' && { speaker: speaker.trim() }),
       ...(tags.length > 0 && { tags }),
       ...(metadata.value !== undefined && { metadata: metadata.value }),
       ...(occurredAt !== '' && { occurred_at: occurredAt }),
@@ -69,8 +77,8 @@ export function RetainForm ({ bank, onRetained, onOpen, onClose }: Props) {
     }
   }
 
-  const text = (name: 'documentId' | 'source', label: string) => (
-    <Field label={label}>
+  const text = (name: 'speaker' | 'documentId' | 'source', label: string, hint?: string) => (
+    <Field label={label} hint={hint}>
       {(attributes) => (
         <input
           {...attributes} value={draft[name]} autocomplete='off' spellcheck={false}
@@ -95,6 +103,13 @@ export function RetainForm ({ bank, onRetained, onOpen, onClose }: Props) {
         )}
       </Field>
       <div class='fields'>
+        {text('speaker', 'Speaker', 'Who said it: a name, user or assistant.')}
+        <DateTimeField
+          label='Occurred at'
+          hint='When it was said or happened, in your time zone.'
+          value={draft.occurredAt}
+          onChange={(occurredAt) => { change({ occurredAt }) }}
+        />
         <TagsField label='Tags' tags={draft.tags} onChange={(tags) => { change({ tags }) }} />
         <Field label='Metadata' hint='A flat JSON object.' error={metadata.error}>
           {(attributes) => (
@@ -105,12 +120,6 @@ export function RetainForm ({ bank, onRetained, onOpen, onClose }: Props) {
             />
           )}
         </Field>
-        <DateTimeField
-          label='Occurred at'
-          hint='In your time zone.'
-          value={draft.occurredAt}
-          onChange={(occurredAt) => { change({ occurredAt }) }}
-        />
         <DateTimeField
           label='Expires at'
           hint='In your time zone; empty: never.'

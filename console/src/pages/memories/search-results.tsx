@@ -1,4 +1,3 @@
-import { useMemo } from 'preact/hooks'
 import { Loadable, EmptyState } from '../../components/states.js'
 import { VirtualList } from '../../components/virtual-list.js'
 import { client } from '../../state/session.js'
@@ -6,7 +5,7 @@ import { useLoad } from '../../state/use-load.js'
 import type { Metadata } from '../../text/metadata.js'
 import { formatCount, formatNumber } from '../../text/format.js'
 import { countFilters, matchesRemainingFilters, searchRequest, type Filters } from './filters.js'
-import { PreviewRow, rowHeight } from './memory-list.js'
+import { PreviewRow } from './memory-list.js'
 import { previewOf } from './previews.js'
 
 const MAX_HITS = 200
@@ -32,7 +31,6 @@ function emptyTitle (hits: number, total: number, isFiltered: boolean): string {
 
 /** The results of a full-text search, by relevance. */
 export function SearchResults ({ bank, query, filters, metadata, selected, changeCount, onChoose }: Props) {
-  const height = useMemo(rowHeight, [])
   const results = useLoad(async (signal) => {
     const { hits, total_available: total } = await client.value.recall(
       searchRequest(bank, query, filters, metadata, MAX_HITS), { signal })
@@ -54,7 +52,7 @@ export function SearchResults ({ bank, query, filters, metadata, selected, chang
               {hits < total && `; the ${formatNumber(hits)} best of ${formatNumber(total)} are considered`}.
             </p>
             <VirtualList
-              label='Memories found' count={previews.length} rowHeight={height} total={previews.length}
+              label='Memories found' count={previews.length}
               selected={previews.findIndex(({ id }) => id === selected)}
               row={(index) => {
                 const preview = previews[index]

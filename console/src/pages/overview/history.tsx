@@ -42,6 +42,11 @@ export function History () {
   )
 }
 
+/** The unit in which the labels of memory are round. */
+function unitOfBytes (samples: readonly Sample[]): number {
+  return samples.some(({ rss_bytes: bytes }) => (bytes ?? 0) >= 1024 ** 3) ? 1024 ** 3 : 1024 ** 2
+}
+
 function Charts ({ samples, seconds }: { samples: readonly Sample[], seconds: number }) {
   const labels = samples.map(({ at }) => formatClock(at))
   const of = (read: (sample: Sample) => number | null) => samples.map(read)
@@ -52,34 +57,35 @@ function Charts ({ samples, seconds }: { samples: readonly Sample[], seconds: nu
     <>
       <p>
         {formatCount(sum(({ requests }) => requests), 'request')}:{' '}
-        {formatNumber(sum((sample) => sample.client_errors))} refused
-        (status 4xx) and {formatNumber(sum((sample) => sample.server_errors))} failed (status 5xx).
+        {formatNumber(sum((sample) => sample.client_errors))} refused (status 4xx) and{' '}
+        {formatNumber(sum((sample) => sample.server_errors))} failed (status 5xx). Dashed lines cross times without
+        requests.
       </p>
       <div class='cards'>
         <div class='card'>
           <Chart
             {...axis}
             title='Requests per second'
-            format={(value) => value.toLocaleString(undefined, { maximumFractionDigits: 1 })}
+            format={(value) => value.toLocaleString(undefined, { maximumSignificantDigits: 2 })}
             series={[
               { name: 'all', color: 1, values: perSecond(({ requests }) => requests) },
-              { name: 'status 4xx', color: 3, values: perSecond((sample) => sample.client_errors) },
-              { name: 'status 5xx', color: 4, values: perSecond((sample) => sample.server_errors) },
+              { name: 'refused', color: 3, values: perSecond((sample) => sample.client_errors) },
+              { name: 'failed', color: 4, values: perSecond((sample) => sample.server_errors) },
             ]}
           />
         </div>
         <div class='card'>
           <Chart
-            {...axis} title='Duration' format={formatMilliseconds} series={[
+            {...axis} title='Duration of a request' format={formatMilliseconds} series={[
               { name: 'median', color: 1, values: of((sample) => sample.p50_ms) },
-              { name: '90th percentile', color: 2, values: of((sample) => sample.p90_ms) },
-              { name: '99th percentile', color: 3, values: of((sample) => sample.p99_ms) },
+              { name: '90 % within', color: 2, values: of((sample) => sample.p90_ms) },
+              { name: '99 % within', color: 3, values: of((sample) => sample.p99_ms) },
             ]}
           />
         </div>
         <div class='card'>
           <Chart
-            {...axis} title='Memory of the process' format={formatBytes} unit={1024 ** 2} series={[
+            {...axis} title='Memory of the process' format={formatBytes} unit={unitOfBytes(samples)} series={[
               { name: 'all', color: 1, values: of((sample) => sample.rss_bytes) },
               { name: 'JavaScript heap', color: 2, values: of((sample) => sample.heap_used_bytes) },
             ]}

@@ -1,3 +1,4 @@
+import { FirstCall } from '../../components/first-call.js'
 import { Loadable } from '../../components/states.js'
 import { firstPage } from '../../state/first-page.js'
 import { hrefOf } from '../../state/router.js'
@@ -34,11 +35,14 @@ export function ServerInfo () {
       <h3>Your banks</h3>
       <Loadable loaded={banks}>
         {({ banks: rows, next_cursor: next }) => (
-          <p>
-            You may read {next !== null && 'more than '}
-            <a href={hrefOf('banks')}>{formatCount(rows.length, 'bank')}</a> with {next !== null && 'more than '}
-            {formatCount(rows.reduce((sum, { memory_count: count }) => sum + count, 0), 'memory', 'memories')}.
-          </p>
+          <>
+            <p>
+              You may read {next !== null && 'more than '}
+              <a href={hrefOf('banks')}>{formatCount(rows.length, 'bank')}</a> with {next !== null && 'more than '}
+              {formatCount(rows.reduce((sum, { memory_count: count }) => sum + count, 0), 'memory', 'memories')}.
+            </p>
+            {rows.length === 0 && next === null && <FirstCall title='Store a first memory.' />}
+          </>
         )}
       </Loadable>
     </section>

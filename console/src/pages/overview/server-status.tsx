@@ -20,6 +20,12 @@ const DURABILITY: Readonly<Record<string, string>> = {
   pglite: 'memories are kept in a database of this process',
 }
 
+/** The built-in stand-ins for models, which are none. */
+const STAND_INS = {
+  embedding: 'mock: recall by words only, no model',
+  languageModel: 'mock: quotes memories, no model',
+} as const
+
 /** The configuration that the server runs with, for operators. */
 export function ServerStatus () {
   const status = useLoad(async (signal) => await admin.value.getStatus({ signal }), [adminToken.value])
@@ -34,9 +40,11 @@ export function ServerStatus () {
             <dt>Vector store</dt><dd><StoreFacts store={parts.vector_store} /></dd>
             <dt>Embeddings</dt>
             <dd>
-              <Model {...parts.embedding}>, {formatCount(parts.embedding.dimensions, 'dimension')}</Model>
+              <Model {...parts.embedding} standIn={STAND_INS.embedding}>
+                , {formatCount(parts.embedding.dimensions, 'dimension')}
+              </Model>
             </dd>
-            <dt>Language model</dt><dd><Model {...parts.language_model} /></dd>
+            <dt>Language model</dt><dd><Model {...parts.language_model} standIn={STAND_INS.languageModel} /></dd>
             <dt>Reranker</dt><dd>{parts.reranker === undefined ? 'none' : <Model {...parts.reranker} />}</dd>
             <dt>Access control</dt><dd>{isAccessControlled ? 'on' : 'off: every caller may do everything'}</dd>
           </dl>
@@ -70,10 +78,15 @@ interface ModelProps {
   provider: string
   model: string | null
   status: AdminStatus['language_model']['status']
+  /** What `mock` is called. */
+  standIn?: string
   children?: ComponentChildren
 }
 
-function Model ({ provider, model, status, children }: ModelProps) {
+function Model ({ provider, model, status, standIn, children }: ModelProps) {
+  // The provider `auto` uses the stand-in if no model is installed.
+  const isStandIn = provider === 'mock' || (provider === 'auto' && model === 'mock')
+  if (isStandIn && standIn !== undefined) return <>{standIn}</>
   return (
     <>
       <ProviderName name={provider} />

@@ -1,8 +1,9 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { ExplainRecallAnswer } from 'memory-gateway-client'
+import type { ExplainRecallAnswer, Memory } from 'memory-gateway-client'
 import { Dialog } from '../../components/dialog.js'
 import { Field } from '../../components/field.js'
 import { SafeText } from '../../components/safe-text.js'
+import { Said } from '../../components/said.js'
 import { Failure, Loading } from '../../components/states.js'
 import { client } from '../../state/session.js'
 import { isBankId } from '../../text/bank-id.js'
@@ -23,7 +24,7 @@ interface Props {
   requested: { id: string, count: number, setting: number }
 }
 
-interface State { answer?: ExplainRecallAnswer, text?: string | undefined, error?: unknown, isLoading: boolean }
+interface State { answer?: ExplainRecallAnswer, memory?: Memory | undefined, error?: unknown, isLoading: boolean }
 
 /** A form that explains why a recall returns one memory or does not. */
 export function ExplainForm ({ bank, query, settings, requested }: Props) {
@@ -44,8 +45,8 @@ export function ExplainForm ({ bank, query, settings, requested }: Props) {
     setState({ isLoading: true })
     try {
       const answer = await client.value.explainRecall(explainRequest(bank, query, memory.trim(), setting), { signal })
-      const text = await textOf(bank, answer, signal)
-      if (!signal.aborted) setState({ answer, text, isLoading: false })
+      const found = await memoryOf(bank, answer, signal)
+      if (!signal.aborted) setState({ answer, memory: found, isLoading: false })
     } catch (error) {
       if (!signal.aborted) setState({ error, isLoading: false })
     }
@@ -64,14 +65,15 @@ export function ExplainForm ({ bank, query, settings, requested }: Props) {
   const unsupported = settings[index] === undefined ? [] : unsupportedByExplain(settings[index])
   return (
     <section class='card' aria-labelledby='explain'>
-      <h2 id='explain' ref={heading} tabIndex={-1}>Explain a memory</h2>
+      <h2 id='explain' ref={heading} tabIndex={-1}>Why was it not found?</h2>
+      <p>Choose a memory, and each step of the search says what became of it: found, ranked too low, or left out.</p>
       <form onSubmit={(event) => {
         event.preventDefault()
         if (canExplain) void explain(id)
       }}
       >
         <Field
-          label='Id of a memory' hint='Explained with the query above.'
+          label='Id of a memory' hint='It is looked for with the query above.'
           error={id !== '' && !isId ? 'This is not the id of a memory.' : undefined}
         >
           {(attributes) => (
@@ -106,11 +108,15 @@ export function ExplainForm ({ bank, query, settings, requested }: Props) {
         </div>
       </form>
       {unsupported.length > 0 &&
-        <p class='hint'>The explanation does not support {unsupported.join(', ')}: it describes a recall without.</p>}
+        <p class='hint'>This leaves out {unsupported.join(', ')}: it tells what a recall without does.</p>}
       {state.isLoading && <Loading label='Explaining' />}
       {state.error !== undefined && <Failure error={state.error} />}
-      {state.text !== undefined &&
-        <blockquote class='recall-explained'><SafeText text={state.text} truncateAt={240} /></blockquote>}
+      {state.memory !== undefined && (
+        <blockquote class='recall-explained'>
+          <Said memory={state.memory} /><br />
+          <SafeText text={state.memory.text} truncateAt={240} />
+        </blockquote>
+      )}
       {state.answer !== undefined && <Explanation answer={state.answer} />}
       <Dialog title='Choose a memory' isOpen={isPickerOpen} onClose={() => { setIsPickerOpen(false) }}>
         <MemoryPicker
@@ -125,15 +131,15 @@ export function ExplainForm ({ bank, query, settings, requested }: Props) {
   )
 }
 
-/** The text of the memory, because an id tells the user nothing. Undefined when it does not exist. */
-async function textOf (
+/** The memory, because an id tells the user nothing. Undefined when it does not exist. */
+async function memoryOf (
   bank: string, { memory_id: id, verdict }: ExplainRecallAnswer, signal: AbortSignal,
-): Promise<string | undefined> {
+): Promise<Memory | undefined> {
   if (verdict === 'not_in_bank') return undefined
   try {
-    return (await client.value.getMemory({ bank_id: bank, memory_id: id }, { signal })).text
+    return await client.value.getMemory({ bank_id: bank, memory_id: id }, { signal })
   } catch {
-    // It may have been forgotten meanwhile; the explanation is shown without the text.
+    // It may have been forgotten meanwhile; the explanation is shown without it.
     return undefined
   }
 }

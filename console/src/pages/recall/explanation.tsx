@@ -3,6 +3,7 @@ import type { ComponentChildren } from 'preact'
 import { SafeText } from '../../components/safe-text.js'
 import { Time } from '../../components/time.js'
 import { formatNumber } from '../../text/format.js'
+import { scorePartInWords, skippedInWords } from '../../text/search-words.js'
 import { formatContribution } from './stacked-bar.js'
 
 type Stages = ExplainRecallAnswer['stages']
@@ -13,14 +14,14 @@ const VERDICTS: Readonly<Record<ExplainRecallAnswer['verdict'], string>> = {
   not_in_bank: 'The bank has no such memory, or the memory has expired.',
   filtered: 'A filter excludes it.',
   no_strategy_found_it: 'It matches the query neither by words nor by meaning.',
-  not_a_candidate: 'It was found, but ranked too low to be a candidate.',
+  not_a_candidate: 'It fits the query, but too many others fit better.',
   below_min_score: 'Its score is below the minimum score.',
   cut_by_max_results: 'Other memories rank higher, and the number of results is limited.',
   cut_by_max_tokens: 'Other memories rank higher, and the number of tokens is limited.',
 }
 const STATES: Readonly<Record<string, [tone: Step[1], text: string]>> = {
-  candidate: ['good', 'made it a candidate'],
-  too_low: ['warning', 'found it, but ranked it below the candidates'],
+  candidate: ['good', 'found it'],
+  too_low: ['warning', 'found it, but too many others fit better'],
   no_match: ['danger', 'did not find it: it contains no word of the query'],
   no_vector: ['danger', 'could not find it: the memory has no vector yet'],
   filtered: ['danger', 'not searched: a filter excludes it'],
@@ -36,11 +37,12 @@ export function Explanation ({ answer }: { answer: ExplainRecallAnswer }) {
   return (
     <div class='recall-explanation' role='status'>
       <p>
-        <span class={`badge ${found ? 'good' : 'danger'}`}>{verdict}</span> <strong>{VERDICTS[verdict]}</strong>
+        <span class={`badge ${found ? 'good' : 'danger'}`}>{found ? 'found' : 'not found'}</span>{' '}
+        <strong>{VERDICTS[verdict]}</strong>
         {rank !== null && ` Rank ${formatNumber(rank)}`}{score !== null && `, score ${score.toFixed(3)}`}
       </p>
       {degraded.length > 0 &&
-        <p class='notice'>Skipped, because a model was unavailable or too slow: {degraded.join(', ')}.</p>}
+        <p class='notice'>Skipped, because a model was unavailable or too slow: {skippedInWords(degraded)}.</p>}
       <ol class='recall-steps'>
         {stepsOf(stages).map(([title, tone, state, more]) => (
           <li key={title}><span class={`badge ${tone}`}>{title}</span> {state}{more}</li>
@@ -60,7 +62,7 @@ function ranked (stage: { rank: number | null, score: number | null, candidates?
   return [
     ...(rank === null ? [] : [`rank ${formatNumber(rank)}`]),
     ...(score === null ? [] : [`score ${score.toFixed(3)}`]),
-    ...(candidates === undefined ? [] : [`${formatNumber(candidates)} candidates`]),
+    ...(candidates === undefined ? [] : [`${formatNumber(candidates)} found`]),
     ...(beyond === undefined ? [] : [`not among the best ${formatNumber(beyond)}`]),
   ].map((part) => `; ${part}`).join('')
 }
@@ -70,7 +72,7 @@ function stepsOf ({ filter, lexical, semantic, times, parts, fusion, scorers, re
   if (filter !== undefined) {
     steps.push(filter.passed
       ? ['Filters', 'good', 'passed']
-      : ['Filters', 'danger', `not satisfied: ${filter.failed.join(', ')}`])
+      : ['Filters', 'danger', `not satisfied: ${filter.failed.map(filterInWords).join(', ')}`])
   }
   if (lexical !== undefined) steps.push([...stateOf('Words', lexical.state), <Lexical key='lexical' stage={lexical} />])
   if (semantic !== undefined) {
@@ -91,18 +93,21 @@ function stepsOf ({ filter, lexical, semantic, times, parts, fusion, scorers, re
     steps.push(['Parts', '', 'the query was split', (
       <ul key='parts'>
         {parts.map(({ query, rank }) => (
-          <li key={query}><SafeText text={query} />: {rank === null ? 'no candidate' : `rank ${rank}`}</li>
+          <li key={query}><SafeText text={query} />: {rank === null ? 'not found' : `rank ${rank}`}</li>
         ))}
       </ul>
     )])
   }
   if (fusion !== undefined) {
-    steps.push(['Merged strategies', '', `rank ${formatNumber(fusion.rank)}; sum ${formatContribution(fusion.score)}`])
+    const together = `rank ${formatNumber(fusion.rank)}; sum ${formatContribution(fusion.score)}`
+    steps.push(['Words and meaning together', '', together])
   }
   if (scorers !== undefined) {
-    const signals = Object.entries(scorers.signals).map(([name, value]) => `${name} ${formatContribution(value)}`)
+    const signals = Object.entries(scorers.signals).map(([name, value]) => (
+      `${scorePartInWords(name)} ${formatContribution(value)}`
+    ))
     steps.push([
-      'Scorers', '',
+      'Details', '',
       `rank ${formatNumber(scorers.rank)}; score ` +
         `${scorers.score.toFixed(3)}${signals.map((signal) => `; ${signal}`).join('')}`,
     ])
@@ -116,7 +121,7 @@ function stepsOf ({ filter, lexical, semantic, times, parts, fusion, scorers, re
     const limits = `minimum score ${minScore}; maximum results ${formatNumber(maxResults)}; ` +
       `tokens including it ${formatNumber(budget.tokens_needed)}` +
       (maxTokens === null ? '' : ` of ${formatNumber(maxTokens)}`)
-    const outcome = cutBy.length > 0 ? `cut by ${cutBy.join(', ')}` : 'kept'
+    const outcome = cutBy.length > 0 ? `left out by ${cutBy.map(limitInWords).join(', ')}` : 'kept'
     steps.push(['Limits', cutBy.length > 0 ? 'danger' : 'good', `${outcome}; ${limits}`])
   }
   return steps
@@ -133,4 +138,24 @@ function Lexical ({ stage }: { stage: NonNullable<Stages['lexical']> }) {
       {fromNeighbours === true && ' Its neighbours contribute.'}
     </>
   )
+}
+
+type FilterName = NonNullable<Stages['filter']>['failed'][number]
+type LimitName = NonNullable<Stages['budget']>['cut_by'][number]
+
+function filterInWords (name: FilterName): string {
+  return {
+    tags: 'tags',
+    metadata: 'metadata',
+    speakers: 'speakers',
+    document_ids: 'documents',
+    occurred_after: 'occurred from',
+    occurred_before: 'occurred before',
+    as_of: 'as of',
+    min_trust: 'minimum trust',
+  }[name]
+}
+
+function limitInWords (name: LimitName): string {
+  return { min_score: 'the minimum score', max_results: 'the maximum results', max_tokens: 'the maximum tokens' }[name]
 }

@@ -1,8 +1,9 @@
 import type { Hit } from 'memory-gateway-client'
 import { SafeText } from '../../components/safe-text.js'
+import { Said } from '../../components/said.js'
 import { Table } from '../../components/table.js'
-import { Time } from '../../components/time.js'
 import { hrefOf } from '../../state/router.js'
+import { scorePartInWords } from '../../text/search-words.js'
 import type { RankChange } from './rank-changes.js'
 import { contributionsOf, type Extent } from './contributions.js'
 import { formatContribution, StackedBar } from './stacked-bar.js'
@@ -28,11 +29,11 @@ export function HitView ({ hit, rank, names, extent, change, showsBank, onExplai
     <li class='recall-hit'>
       <p class='recall-hit-head'>
         <strong>{rank}.</strong>
-        <span title='Score'>{score.toFixed(3)}</span>
+        <Said memory={hit} />
+        <span>score {score.toFixed(3)}</span>
         {change !== undefined && <RankChangeBadge change={change} />}
         {trust !== 'trusted' && <span class={`badge ${trust === 'suspect' ? 'danger' : 'warning'}`}>{trust}</span>}
         {showsBank && <code><SafeText text={bank} isExpandable={false} /></code>}
-        <Time at={hit.occurred_at ?? hit.retained_at} />
         <a href={hrefOf('memories', { bank, memory: id })} aria-label={`Open hit ${rank}`}>open</a>
         {onExplain !== undefined && (
           <button type='button' class='as-link' aria-label={`Explain hit ${rank}`} onClick={onExplain}>explain</button>
@@ -49,7 +50,7 @@ export function HitView ({ hit, rank, names, extent, change, showsBank, onExplai
         </p>
       )}
       <details>
-        <summary>Scores of hit {rank} as a table</summary>
+        <summary>What the score of hit {rank} is made of</summary>
         <ScoreTable hit={hit} rank={rank} />
       </details>
     </li>
@@ -74,8 +75,9 @@ function ScoreTable ({ hit, rank }: { hit: Hit, rank: number }) {
     <>
       <Table
         caption={`Scores of hit ${rank}`} rows={rows} keyOf={({ name }) => name} columns={[
-          { title: 'Strategy or scorer', isHeader: true, cell: ({ name }) => name },
-          { title: 'Contribution', isNumber: true, cell: ({ contribution }) => formatContribution(contribution) },
+          { title: 'What counts', isHeader: true, cell: ({ name }) => scorePartInWords(name) },
+          { title: 'Name in the API', cell: ({ name }) => <code>{name}</code> },
+          { title: 'Adds', isNumber: true, cell: ({ contribution }) => formatContribution(contribution) },
           { title: 'Rank', isNumber: true, cell: (row) => row.rank ?? '–' },
           { title: 'Score', isNumber: true, cell: (row) => row.score?.toFixed(3) ?? '–' },
         ]}

@@ -1,11 +1,14 @@
 import type { Hit, RecallAnswer } from 'memory-gateway-client'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { BankField } from '../../components/bank-field.js'
+import { NoBank } from '../../components/bank-choice.js'
+import { Field } from '../../components/field.js'
+import { DraftInput } from '../../components/draft-input.js'
 import { EmptyState, Failure, Loading } from '../../components/states.js'
 import { announce } from '../../state/announcer.js'
+import { currentBank } from '../../state/current-bank.js'
 import { changeParams, route } from '../../state/router.js'
 import { client } from '../../state/session.js'
-import { bankIdsIn, isBankId } from '../../text/bank-id.js'
+import { bankIdsIn, INVALID_BANK_ID, isBankId } from '../../text/bank-id.js'
 import { formatCount } from '../../text/format.js'
 import { parseMetadata } from '../../text/metadata.js'
 import '../memories/memories.css'
@@ -28,7 +31,8 @@ const TITLES = ['A', 'B'] as const
 
 export default function RecallPage () {
   const { params } = route.value
-  const bankText = params.get('bank') ?? ''
+  const moreBanks = params.get('more') ?? ''
+  const bankText = `${currentBank.value} ${moreBanks}`
   const banks = bankIdsIn(bankText)
   const [query, setQuery] = useState('')
   const [settings, setSettings] = useState<[Settings, Settings]>([DEFAULTS, DEFAULTS])
@@ -73,6 +77,7 @@ export default function RecallPage () {
     : undefined
   const answered = outcome.answers.map((answer, index) => ({ answer, title: `Setting ${TITLES[index] ?? ''}` }))
 
+  if (!isBankId(currentBank.value)) return <NoBank />
   return (
     <>
       <form
@@ -82,12 +87,6 @@ export default function RecallPage () {
         }}
       >
         <div class='recall-form'>
-          <BankField
-            label='Bank (several: with commas)'
-            isList
-            value={bankText}
-            onChange={(bank) => { changeParams({ bank, why: null }) }}
-          />
           <div class='field'>
             <label for='recall-query'>Query</label>
             <textarea
@@ -100,6 +99,16 @@ export default function RecallPage () {
               }}
             />
           </div>
+          <Field
+            label='More banks' hint='Searched too; separated by commas.'
+            error={bankIdsIn(moreBanks).every(isBankId) ? undefined : INVALID_BANK_ID}
+          >
+            {(attributes) => (
+              <DraftInput
+                {...attributes} value={moreBanks} onChange={(more) => { changeParams({ more, why: null }) }}
+              />
+            )}
+          </Field>
         </div>
         <div class={isComparing ? 'recall-columns two' : 'recall-columns'}>
           <SearchSettings title='Setting A' settings={first} onChange={(one) => { setSettings([one, second]) }} />
@@ -122,9 +131,9 @@ export default function RecallPage () {
         </div>
       </form>
       {answered.length === 0 && outcome.error === undefined && !outcome.isLoading && (
-        <EmptyState title={banks.length === 0 ? 'Choose a bank and enter a query.' : 'Enter a query.'}>
-          <p>Each hit shows what every strategy and scorer added to its score.</p>
-          <p>“Explain a memory” below shows why any other memory is not among the hits.</p>
+        <EmptyState title='Enter a query.'>
+          <p>Each memory that is found shows how it was found, and what its score consists of.</p>
+          <p>The form below shows why another memory was not found.</p>
         </EmptyState>
       )}
       {outcome.isLoading && <Loading label='Recalling' />}
@@ -140,7 +149,7 @@ export default function RecallPage () {
         ))}
       </div>
       {banks.length > 1
-        ? <p class='hint'>“Explain a memory” works with one bank at a time.</p>
+        ? <p class='hint'>Why a memory was not found is shown for one bank at a time.</p>
         : <ExplainForm bank={onlyBank ?? ''} query={query} settings={usedSettings} requested={requested} />}
     </>
   )

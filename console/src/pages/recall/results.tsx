@@ -1,7 +1,9 @@
 import type { Hit, RecallAnswer } from 'memory-gateway-client'
 import { SafeText } from '../../components/safe-text.js'
+import { Said } from '../../components/said.js'
 import { EmptyState } from '../../components/states.js'
 import { formatCount, formatNumber } from '../../text/format.js'
+import { skippedInWords } from '../../text/search-words.js'
 import { missingHits, rankChangesOf } from './rank-changes.js'
 import { HitView } from './hit-view.js'
 import type { Extent } from './contributions.js'
@@ -27,16 +29,17 @@ export function Results ({ title, answer, other, names, extent, showsBank, onExp
     <section class='recall-results' aria-label={title}>
       <h2>{title}</h2>
       <p role='status'>
-        {formatCount(hits.length, 'hit')} of {formatCount(total, 'candidate')}, {formatCount(usage.tokens, 'token')}
+        {formatCount(hits.length, 'hit')} of {formatCount(total, 'memory that fits', 'memories that fit')},
+        {' '}{formatCount(usage.tokens, 'token')}
         {truncated && '; cut by the limit of tokens'}.
       </p>
       {degraded.length > 0 &&
-        <p class='notice'>Skipped, because a model was unavailable or too slow: {degraded.join(', ')}.</p>}
+        <p class='notice'>Skipped, because a model was unavailable or too slow: {skippedInWords(degraded)}.</p>}
       {trace !== undefined && <Waterfall trace={trace} title={title} />}
       {hits.length === 0
         ? (
           <EmptyState title='Nothing was found.'>
-            <p>“Explain a memory” below shows why a memory was not found.</p>
+            <p>“Why was it not found?” below tells it for any memory.</p>
           </EmptyState>
           )
         : (
@@ -56,6 +59,7 @@ export function Results ({ title, answer, other, names, extent, showsBank, onExp
           <ul class='recall-missing'>
             {missing.map((hit) => (
               <li key={hit.memory_id}>
+                <Said memory={hit} />{' '}
                 <SafeText text={hit.text} truncateAt={120} isExpandable={false} />{' '}
                 {onExplain !== undefined &&
                   <button type='button' class='as-link' onClick={() => { onExplain(hit) }}>why not?</button>}

@@ -53,7 +53,7 @@ export function SearchSettings ({ title, settings, onChange }: Props) {
     <fieldset class='recall-settings'>
       <legend>{title}</legend>
       <div class='fields'>
-        <Field label='Strategies'>
+        <Field label='Find memories'>
           {(attributes) => (
             <select
               {...attributes} value={settings.strategies} onChange={({ currentTarget: { value } }) => {
@@ -70,6 +70,10 @@ export function SearchSettings ({ title, settings, onChange }: Props) {
       </div>
       <CollapsibleFields summary='Filters, times and models'>
         <div class='fields'>
+          <TagsField
+            label='Speakers' hint='Who said it. Press Enter to add a name.' tags={settings.speakers}
+            onChange={(speakers) => { change({ speakers }) }}
+          />
           <TagsField label='Tags' tags={settings.tags} onChange={(tags) => { change({ tags }) }} />
           <Field label='Tags match'>
             {(attributes) => (

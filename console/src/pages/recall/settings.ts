@@ -10,6 +10,7 @@ export interface Settings {
   maxResults: string
   maxTokens: string
   minScore: string
+  speakers: string[]
   tags: string[]
   tagsMatch: 'any' | 'all'
   metadata: string
@@ -27,6 +28,7 @@ export const DEFAULTS: Settings = {
   maxResults: '10',
   maxTokens: '',
   minScore: '',
+  speakers: [],
   tags: [],
   tagsMatch: 'any',
   metadata: '',
@@ -41,13 +43,14 @@ export const DEFAULTS: Settings = {
 
 /** The limits and filters of a recall and of its explanation. */
 function commonFields (settings: Settings) {
-  const { tags, tagsMatch, occurredAfter, occurredBefore, asOf, referenceTime, minTrust } = settings
+  const { speakers, tags, tagsMatch, occurredAfter, occurredBefore, asOf, referenceTime, minTrust } = settings
   const { maxResults, maxTokens, minScore } = settings
   const { value: metadata } = parseMetadata(settings.metadata)
   return {
     ...(maxResults !== '' && { max_results: Number(maxResults) }),
     ...(maxTokens !== '' && { max_tokens: Number(maxTokens) }),
     ...(minScore !== '' && { min_score: Number(minScore) }),
+    ...(speakers.length > 0 && { speakers }),
     ...(tags.length > 0 && { tags, tags_match: tagsMatch }),
     ...(metadata !== undefined && { metadata }),
     ...(occurredAfter !== '' && { occurred_after: occurredAfter }),
@@ -82,7 +85,8 @@ export function explainRequest (bank: string, query: string, expect: string, set
 /** The settings that an explanation does not support, so that it may differ from the recall. */
 export function unsupportedByExplain ({ strategies, rewrite, modelRerank }: Settings): string[] {
   return [
-    ...(strategies === 'default' ? [] : ['strategies']), ...(rewrite ? ['rewrite'] : []),
-    ...(modelRerank ? ['model_rerank'] : []),
+    ...(strategies === 'default' ? [] : ['the choice of words or meaning']),
+    ...(rewrite ? ['other wordings'] : []),
+    ...(modelRerank ? ['reranking by the language model'] : []),
   ]
 }

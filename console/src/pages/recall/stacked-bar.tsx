@@ -1,3 +1,4 @@
+import { scorePartInWords } from '../../text/search-words.js'
 import { segmentsOf, type Extent, type Contribution } from './contributions.js'
 
 const COLORS = 6
@@ -25,7 +26,8 @@ export function StackedBar ({ contributions, names, extent }: Props) {
       {segmentsOf(contributions, extent).map(({ name, value, start, width }) => (
         <span
           key={name} class={`recall-segment ${colorOf(name, names)}${value < 0 ? ' negative' : ''}`}
-          title={`${name}: ${formatContribution(value)}`} style={{ left: `${start * 100}%`, width: `${width * 100}%` }}
+          title={`${scorePartInWords(name)}: ${formatContribution(value)}`}
+          style={{ left: `${start * 100}%`, width: `${width * 100}%` }}
         />
       ))}
       {extent.min < 0 && <span class='recall-zero' style={{ left: `${zero * 100}%` }} />}
@@ -35,11 +37,20 @@ export function StackedBar ({ contributions, names, extent }: Props) {
 
 export function Legend ({ names }: { names: readonly string[] }) {
   return (
-    <ul class='recall-legend' aria-label='Colours of the bars'>
-      {names.map((name) => (
-        <li key={name}><span class={`recall-key ${colorOf(name, names)}`} aria-hidden='true' />{name}</li>
-      ))}
-    </ul>
+    <>
+      <p class='hint'>
+        A score says how well a memory fits the query, from 0, not at all, to 1. Its bar shows what it is made of;
+        what is left of the line counts against the memory.
+      </p>
+      <ul class='recall-legend' aria-label='Colours of the bars'>
+        {names.map((name) => (
+          <li key={name}>
+            <span class={`recall-key ${colorOf(name, names)}`} aria-hidden='true' />
+            {scorePartInWords(name)}
+          </li>
+        ))}
+      </ul>
+    </>
   )
 }
 

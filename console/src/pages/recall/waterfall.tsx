@@ -1,6 +1,7 @@
 import type { RecallAnswer } from 'memory-gateway-client'
 import { Table } from '../../components/table.js'
 import { formatMilliseconds, formatNumber } from '../../text/format.js'
+import { scorePartInWords } from '../../text/search-words.js'
 
 type Trace = NonNullable<RecallAnswer['trace']>
 
@@ -10,7 +11,7 @@ export function Waterfall ({ trace, title }: { trace: Trace, title: string }) {
   const end = Math.max(0.001, ...stages.map(({ start_ms: start, duration_ms: duration }) => start + duration))
   return (
     <div class='recall-waterfall'>
-      <h3>Stages: {formatMilliseconds(end)}</h3>
+      <h3>It took {formatMilliseconds(end)}</h3>
       <div class='recall-stages' aria-hidden='true'>
         {stages.map(({ name, start_ms: start, duration_ms: duration }) => (
           <div key={name} class='recall-stage'>
@@ -26,19 +27,19 @@ export function Waterfall ({ trace, title }: { trace: Trace, title: string }) {
         ))}
       </div>
       <details>
-        <summary>Stages and strategies as tables</summary>
+        <summary>The steps as tables</summary>
         <Table
-          caption={`Stages of ${title}`} rows={stages} keyOf={({ name }) => name} columns={[
-            { title: 'Stage', isHeader: true, cell: ({ name }) => name },
+          caption={`Steps of ${title}`} rows={stages} keyOf={({ name }) => name} columns={[
+            { title: 'Step', isHeader: true, cell: ({ name }) => name },
             { title: 'Began after', isNumber: true, cell: ({ start_ms: start }) => formatMilliseconds(start) },
             { title: 'Took', isNumber: true, cell: ({ duration_ms: duration }) => formatMilliseconds(duration) },
           ]}
         />
         <Table
-          caption={`Strategies of ${title}`} rows={strategies} keyOf={({ name }) => name} columns={[
-            { title: 'Strategy', isHeader: true, cell: ({ name }) => name },
+          caption={`Searches of ${title}`} rows={strategies} keyOf={({ name }) => name} columns={[
+            { title: 'Search', isHeader: true, cell: ({ name }) => scorePartInWords(name) },
             { title: 'Weight', isNumber: true, cell: ({ weight }) => formatNumber(weight) },
-            { title: 'Candidates', isNumber: true, cell: ({ candidates }) => formatNumber(candidates) },
+            { title: 'Found', isNumber: true, cell: ({ candidates }) => formatNumber(candidates) },
           ]}
         />
       </details>

@@ -2,13 +2,14 @@ import { CopyButton } from '../../components/copy-button.js'
 import { SafeText } from '../../components/safe-text.js'
 import { Failure, Loading } from '../../components/states.js'
 import { formatMilliseconds, formatNumber } from '../../text/format.js'
+import { skippedInWords } from '../../text/search-words.js'
 import type { AnswerPart } from './citations.js'
 import type { Highlighting } from './use-highlighting.js'
 import { isRunning, type Run } from './use-reflect.js'
 
 const PROGRESS_TEXTS: Partial<Record<Run['phase'], string>> = {
   searching: 'Searching the memories',
-  answering: 'Generating the answer',
+  answering: 'Writing the answer',
 }
 
 /** The part of the answer that has arrived, with notices about its limits. */
@@ -68,20 +69,25 @@ function Notices ({ run: { result, sources } }: { run: Run }) {
     <>
       {abstained && (
         <p class='notice'>
-          <strong>Abstained.</strong>{' '}
+          <strong>No answer.</strong>{' '}
           {sources === undefined || sources.length === 0
-            ? 'No memory was similar enough to the question, so no model was called.'
-            : 'The sources were examined, and they do not answer the question.'}
+            ? 'No memory fits the question well enough, so no model was called.'
+            : 'The memories below were looked at, and they do not answer the question.'}
         </p>
       )}
-      {unverified === true && <p class='notice'><strong>Unverified.</strong> The answer cites none of its sources.</p>}
+      {unverified === true && (
+        <p class='notice'>
+          <strong>Unverified.</strong> The answer cites no memory, so nothing shows where it comes from.
+        </p>
+      )}
       {truncated === true &&
-        <p class='notice'><strong>Truncated.</strong> The answer was cut at the maximum number of tokens.</p>}
+        <p class='notice'><strong>Cut.</strong> The answer reached the maximum number of tokens.</p>}
       {degraded.length > 0 && (
         <p class='notice'>
-          <strong>Degraded.</strong> Skipped: <SafeText text={degraded.join(', ')} />.
+          <strong>Part of the server was not available.</strong> Left out:{' '}
+          <SafeText text={skippedInWords(degraded)} />.
           {degraded.includes('model') &&
-            ' The language model was unavailable; the answer consists of sentences of the memories.'}
+            ' The answer consists of sentences of the memories instead.'}
         </p>
       )}
     </>
@@ -116,7 +122,9 @@ function UsageFacts ({ run: { usage, evidenceMs, totalMs } }: { run: Run }) {
           <dd>{costOf(usage)}</dd>
         </>
       )}
-      {evidenceMs !== undefined && <><dt>Time until the evidence</dt><dd>{formatMilliseconds(evidenceMs)}</dd></>}
+      {evidenceMs !== undefined && (
+        <><dt>Time until the memories were found</dt><dd>{formatMilliseconds(evidenceMs)}</dd></>
+      )}
       {totalMs !== undefined && <><dt>Total time</dt><dd>{formatMilliseconds(totalMs)}</dd></>}
     </dl>
   )

@@ -18,7 +18,7 @@ export function answerPartsOf (answer: string, sourceCount: number): AnswerPart[
   return parts
 }
 
-/** How often each source is cited, by its number. */
+/** How often each source is cited, by its number, in the order of the answer. */
 export function countCitations (parts: readonly AnswerPart[]): ReadonlyMap<number, number> {
   const counts = new Map<number, number>()
   for (const part of parts) if (typeof part === 'number') counts.set(part, (counts.get(part) ?? 0) + 1)

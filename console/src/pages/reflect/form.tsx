@@ -1,5 +1,4 @@
 import { useEffect, useRef } from 'preact/hooks'
-import { BankField } from '../../components/bank-field.js'
 import { Field } from '../../components/field.js'
 import { CollapsibleFields } from '../../components/collapsible-fields.js'
 import type { RequiredField, ReflectFormValues } from './request.js'
@@ -7,7 +6,7 @@ import { SchemaEditor } from './schema-editor.js'
 
 interface Props {
   values: ReflectFormValues
-  onChange: (changes: Partial<ReflectFormValues>) => void
+  onChange: (changes: Partial<Omit<ReflectFormValues, 'bank'>>) => void
   onAsk: () => void
   onCancel: () => void
   isBusy: boolean
@@ -17,7 +16,7 @@ interface Props {
 
 /** The selectors of the required fields. */
 const FIELD_SELECTORS: Readonly<Record<RequiredField, string>> = {
-  bank: 'input[list]', query: 'textarea', schema: '.reflect-schema',
+  query: 'textarea', schema: '.reflect-schema',
 }
 
 const TIME_FIELDS = [
@@ -41,14 +40,6 @@ export function ReflectForm ({ values, onChange, onAsk, onCancel, isBusy, missin
       }}
     >
       <div class='reflect-first'>
-        <BankField
-          value={values.bank}
-          isList
-          onChange={(bank) => { onChange({ bank }) }}
-          // The text stands in the line of the hint, which stays when the text goes. Otherwise the button would move
-          // when the pointer is pressed on it, because that ends the input of the bank, and the click would be lost.
-          error={missing === 'bank' && values.bank === '' ? 'Choose a bank first.' : undefined}
-        />
         <Field
           label='Question'
           hint='Press Ctrl+Enter to ask.'
@@ -67,10 +58,10 @@ export function ReflectForm ({ values, onChange, onAsk, onCancel, isBusy, missin
           )}
         </Field>
       </div>
-      <CollapsibleFields summary='Evidence and answer'><OptionFields
+      <CollapsibleFields summary='Which memories, and how to answer'><OptionFields
         values={values}
         onChange={onChange}
-                                                       />
+                                                                     />
       </CollapsibleFields>
       <div class='check'>
         <input
@@ -102,6 +93,11 @@ function OptionFields ({ values, onChange }: Pick<Props, 'values' | 'onChange'>)
       <Field label='More banks' hint='Separated by commas.'>
         {(attributes) => (
           <TextInput {...attributes} value={values.moreBanks} onChange={(moreBanks) => { onChange({ moreBanks }) }} />
+        )}
+      </Field>
+      <Field label='Speakers' hint='Who said it; separated by commas.'>
+        {(attributes) => (
+          <TextInput {...attributes} value={values.speakers} onChange={(speakers) => { onChange({ speakers }) }} />
         )}
       </Field>
       <Field label='Tags' hint='Separated by commas.'>

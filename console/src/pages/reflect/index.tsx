@@ -1,9 +1,11 @@
 import { useMemo, useState } from 'preact/hooks'
+import { NoBank } from '../../components/bank-choice.js'
 import { useLeaveGuard } from '../../components/question-dialog.js'
 import { EmptyState } from '../../components/states.js'
-import { changeParams, route } from '../../state/router.js'
+import { currentBank } from '../../state/current-bank.js'
+import { isBankId } from '../../text/bank-id.js'
 import { Answer } from './answer.js'
-import { answerPartsOf, countCitations } from './citations.js'
+import { answerPartsOf } from './citations.js'
 import { ReflectForm } from './form.js'
 import { useHighlighting } from './use-highlighting.js'
 import './reflect.css'
@@ -16,16 +18,15 @@ const STOP_QUESTION = {
 }
 
 export default function ReflectPage () {
-  const bank = route.value.params.get('bank') ?? ''
+  const bank = currentBank.value
   const [formValues, setFormValues] = useState(EMPTY_FORM)
   const [missing, setMissing] = useState<RequiredField | undefined>(undefined)
   const { run, ask, cancel } = useReflect()
   const values: ReflectFormValues = { ...formValues, bank }
   useLeaveGuard(isRunning(run), STOP_QUESTION, 'page')
 
-  const onChange = ({ bank: nextBank, ...changes }: Partial<ReflectFormValues>) => {
+  const onChange = (changes: Partial<Omit<ReflectFormValues, 'bank'>>) => {
     setMissing(undefined)
-    if (nextBank !== undefined) changeParams({ bank: nextBank === '' ? null : nextBank })
     setFormValues((old) => ({ ...old, ...changes }))
   }
   const onAsk = () => {
@@ -33,6 +34,7 @@ export default function ReflectPage () {
     setMissing('missing' in result ? result.missing : undefined)
     if ('request' in result) void ask(result.request)
   }
+  if (!isBankId(bank)) return <NoBank />
   return (
     <>
       <ReflectForm
@@ -40,8 +42,8 @@ export default function ReflectPage () {
       />
       {run === undefined
         ? (
-          <EmptyState title='Ask something that the memories of a bank can answer.'>
-            <p>The answer appears sentence by sentence. Markers such as [1] cite its source memories.</p>
+          <EmptyState title='Ask something that the memories of the bank can answer.'>
+            <p>The answer appears sentence by sentence. Marks such as [1] name the memories that it stands on.</p>
           </EmptyState>
           )
         : <Outcome run={run} />}
@@ -53,12 +55,11 @@ function Outcome ({ run }: { run: Run }) {
   const { container, highlighting } = useHighlighting()
   const { text, sources } = run
   const parts = useMemo(() => answerPartsOf(text, sources?.length ?? 0), [text, sources])
-  const citationCounts = useMemo(() => countCitations(parts), [parts])
   return (
     <div ref={container} class='reflect-outcome'>
       <Answer run={run} parts={parts} highlighting={highlighting} />
       {sources !== undefined && (
-        <Sources sources={sources} citationCounts={citationCounts} highlighting={highlighting} />
+        <Sources sources={sources} parts={parts} isRunning={isRunning(run)} highlighting={highlighting} />
       )}
     </div>
   )

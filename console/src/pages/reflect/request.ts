@@ -1,5 +1,5 @@
 import type { ReflectRequest } from 'memory-gateway-client'
-import { bankIdsIn, isBankId } from '../../text/bank-id.js'
+import { bankIdsIn } from '../../text/bank-id.js'
 import { fromLocalInput } from '../../text/local-time.js'
 import { checkSchemaText } from './schema-check.js'
 
@@ -9,6 +9,8 @@ export interface ReflectFormValues {
   bank: string
   /** More banks, separated by commas or spaces. */
   moreBanks: string
+  /** Separated by commas. */
+  speakers: string
   /** Separated by commas. */
   tags: string
   tagsMatch: 'any' | 'all'
@@ -36,6 +38,7 @@ export const EXAMPLE_SCHEMA = `{
 export const EMPTY_FORM: Omit<ReflectFormValues, 'bank'> = {
   query: '',
   moreBanks: '',
+  speakers: '',
   tags: '',
   tagsMatch: 'any',
   minTrust: '',
@@ -49,24 +52,23 @@ export const EMPTY_FORM: Omit<ReflectFormValues, 'bank'> = {
   schema: EXAMPLE_SCHEMA,
 }
 
-export type RequiredField = 'query' | 'bank' | 'schema'
+export type RequiredField = 'query' | 'schema'
 
-function tagsIn (text: string): string[] {
+function namesIn (text: string): string[] {
   return [...new Set(text.split(',').map((part) => part.trim()).filter((part) => part !== ''))]
 }
 
 /** The request for the values of the form, or the required field that is missing or invalid. The gateway checks it. */
 export function requestOf (values: ReflectFormValues): { request: ReflectRequest } | { missing: RequiredField } {
   const query = values.query.trim()
-  const banks = bankIdsIn(`${values.bank} ${values.moreBanks}`)
-  const [first, ...others] = banks
-  if (first === undefined || !bankIdsIn(values.bank).every(isBankId)) return { missing: 'bank' }
+  const others = bankIdsIn(values.moreBanks).filter((id) => id !== values.bank)
   if (query === '') return { missing: 'query' }
   const checked = values.hasSchema ? checkSchemaText(values.schema) : undefined
   if (checked !== undefined && checked.schema === undefined) return { missing: 'schema' }
-  const tags = tagsIn(values.tags)
+  const [speakers, tags] = [namesIn(values.speakers), namesIn(values.tags)]
   const more = {
     query,
+    ...(speakers.length > 0 && { speakers }),
     ...(tags.length > 0 && { tags, tags_match: values.tagsMatch }),
     ...(values.minTrust !== '' && { min_trust: values.minTrust }),
     ...instant('occurred_after', values.occurredAfter),
@@ -77,7 +79,8 @@ export function requestOf (values: ReflectFormValues): { request: ReflectRequest
     ...(values.instructions.trim() !== '' && { instructions: values.instructions.trim() }),
     ...(checked?.schema !== undefined && { response_schema: checked.schema }),
   }
-  return { request: others.length === 0 ? { bank_id: first, ...more } : { banks, ...more } }
+  const scope = others.length === 0 ? { bank_id: values.bank } : { banks: [values.bank, ...others] }
+  return { request: { ...scope, ...more } }
 }
 
 function instant<Name extends string> (name: Name, local: string): Partial<Record<Name, string>> {

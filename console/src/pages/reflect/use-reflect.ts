@@ -2,13 +2,14 @@ import type { Hit, ReflectEvent, ReflectRequest } from 'memory-gateway-client'
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import { announce } from '../../state/announcer.js'
 import { client } from '../../state/session.js'
+import { formatCount } from '../../text/format.js'
 
 type DataOf<Name extends ReflectEvent['event']> = Extract<ReflectEvent, { event: Name }>['data']
 
 /** The progress of an answer. */
 export interface Run {
   phase: 'searching' | 'answering' | 'done' | 'failed' | 'cancelled'
-  /** The evidence, in the order of the citation markers. */
+  /** The evidence; once the answer is complete, in the order of the citation markers. */
   sources: readonly Hit[] | undefined
   /** The part of the answer that has arrived. */
   text: string
@@ -43,7 +44,11 @@ function applyEvent (run: Run, { event, data }: ReflectEvent, elapsedMs: number)
     case 'evidence': return { ...run, phase: 'answering', sources: data.sources, evidenceMs: elapsedMs }
     case 'delta': return { ...run, text: run.text + data.text }
     case 'usage': return { ...run, usage: data }
-    case 'done': return { ...run, phase: 'done', text: data.answer, result: data, totalMs: elapsedMs }
+    case 'done': {
+      // An abstention has no sources: what was examined stays.
+      const sources = data.abstained ? run.sources : data.sources
+      return { ...run, phase: 'done', text: data.answer, sources, result: data, totalMs: elapsedMs }
+    }
   }
 }
 
@@ -71,10 +76,12 @@ export function useReflect () {
     setRun({ ...INITIAL_RUN, hasSchema: request.response_schema !== undefined })
     announce('Searching the memories')
     try {
-      for await (const event of client.value.reflectStream(request, { signal: current.signal })) {
+      const withAll: ReflectRequest = { ...request, include_sources: 'all' }
+      for await (const event of client.value.reflectStream(withAll, { signal: current.signal })) {
         update((old) => applyEvent(old, event, performance.now() - begin))
         if (event.event === 'evidence') {
-          announce(`${event.data.sources.length} memories are evidence; generating the answer`)
+          const { length } = event.data.sources
+          announce(`${formatCount(length, 'memory fits', 'memories fit')} the question; writing the answer`)
         }
         if (event.event === 'done') {
           announce(event.data.abstained ? 'The memories do not answer the question' : 'The answer is complete')

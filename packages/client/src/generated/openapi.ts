@@ -141,8 +141,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Delete memories by id or tag, or the whole bank
-         * @description Requires exactly one of memory_ids, tags and scope. `scope: "all"` requires the permission `admin`.
+         * Delete memories by id or by filters, or the whole bank
+         * @description Requires memory_ids, or one or more filters, or `scope: "all"`. A memory is deleted when it passes all filters that are given; one without `occurred_at` passes no bound on it. `scope: "all"` requires the permission `admin`.
          */
         post: operations["forget"];
         delete?: never;
@@ -411,9 +411,9 @@ export interface paths {
         put?: never;
         /**
          * Answer a question from memories
-         * @description The answer cites its sources as [1], [2]. Without evidence, the service abstains and calls no model.
+         * @description The answer cites its sources as [1], [2], in the order of `sources`. Without evidence, the service abstains and calls no model.
          *
-         *     With `Accept: text/event-stream` the answer is streamed: `evidence` (`{sources}`), any number of `delta` (`{text}`), `usage`, then `done` (the members of the JSON answer except sources and usage; its `answer` is the whole text), or `error` (the body of an error answer). A comment is sent after every 15 seconds of silence. An error before the `evidence` event gets an ordinary error status.
+         *     With `Accept: text/event-stream` the answer is streamed: `evidence` (`{sources}`, in the order of the ranking), any number of `delta` (`{text}`), `usage`, then `done` (the members of the JSON answer except usage; its `answer` is the whole text), or `error` (the body of an error answer). A comment is sent after every 15 seconds of silence. An error before the `evidence` event gets an ordinary error status.
          */
         post: operations["reflect"];
         delete?: never;
@@ -622,7 +622,7 @@ export interface paths {
         put?: never;
         /**
          * Retain one event of a webhook source
-         * @description Reads the content, and metadata, tags and occurred_at if present; ignores other members, and all query parameters.
+         * @description Reads the content, and metadata, tags, occurred_at and speaker if present; ignores other members, and all query parameters.
          */
         post: operations["ingestWebhook"];
         delete?: never;
@@ -1014,6 +1014,15 @@ export interface components {
                 [key: string]: components["schemas"]["SettingOrigin"];
             };
             /**
+             * @description The operator's value of each limit, by its path: the bank may set a tighter one, never a looser one.
+             * @example {
+             *       "homeostasis.recall_max_tokens": 4000
+             *     }
+             */
+            ceilings: {
+                [key: string]: unknown;
+            };
+            /**
              * @description Entity tag of the configuration, for If-Match; also in the ETag header.
              * @example "hXZQ0b1rmzKq7yTnW5cJfA"
              */
@@ -1108,6 +1117,8 @@ export interface components {
             last_occurred_at: string | null;
             /** @description The 100 most frequent tags, in descending order of count. */
             tags: components["schemas"]["TagCount"][];
+            /** @description The 100 most frequent speakers, in descending order of count. */
+            speakers: components["schemas"]["SpeakerCount"][];
         };
         /** @description A page of banks. */
         BanksPage: {
@@ -1212,6 +1223,7 @@ export interface components {
             /** @enum {string} */
             event: "evidence";
             data: {
+                /** @description The evidence in the order of the ranking, without numbers; empty with `include_sources: false`. */
                 sources: components["schemas"]["Hit"][];
             };
         };
@@ -1260,7 +1272,16 @@ export interface components {
             /** @description An untagged memory never matches a tag filter. */
             tags?: string[];
             tags_match?: components["schemas"]["TagsMatch"];
+            /** @description Only memories of one of these documents or conversations. */
+            document_ids?: string[];
             metadata?: components["schemas"]["Metadata"];
+            /**
+             * @description Only memories that one of these said, compared without regard to case.
+             * @example [
+             *       "user"
+             *     ]
+             */
+            speakers?: string[];
             /**
              * Format: date-time
              * @description Only memories that occurred at or after this instant. RFC 3339 with an offset.
@@ -1302,7 +1323,7 @@ export interface components {
         ExplainedFilter: {
             passed: boolean;
             /** @description Every filter that the memory does not satisfy. */
-            failed: ("tags" | "metadata" | "occurred_after" | "occurred_before" | "as_of" | "min_trust")[];
+            failed: ("tags" | "document_ids" | "metadata" | "speakers" | "occurred_after" | "occurred_before" | "as_of" | "min_trust")[];
         };
         /** @description The strategies combined; absent when only a part of the query found the memory. */
         ExplainedFusion: {
@@ -1429,7 +1450,7 @@ export interface components {
             /** @description The first 10 memories. Present with dry_run, for a caller that may also read the bank. A repeat with the same idempotency key shows only those that still exist. */
             sample?: components["schemas"]["Memory"][];
         };
-        /** @description The memories to delete: exactly one of memory_ids, tags and scope. */
+        /** @description The memories to delete: those of memory_ids, or all (scope), or those that pass every given filter. */
         ForgetRequest: {
             /**
              * @description Id of a bank.
@@ -1440,9 +1461,56 @@ export interface components {
             /** @description Not allowed with memory_ids. */
             tags?: string & number;
             /** @description Not allowed with memory_ids. */
+            document_ids?: string & number;
+            /** @description Not allowed with memory_ids. */
+            metadata?: string & number;
+            /** @description Not allowed with memory_ids. */
+            speakers?: string & number;
+            /** @description Not allowed with memory_ids. */
+            occurred_after?: string & number;
+            /** @description Not allowed with memory_ids. */
+            occurred_before?: string & number;
+            /** @description Not allowed with memory_ids. */
+            retained_after?: string & number;
+            /** @description Not allowed with memory_ids. */
+            retained_before?: string & number;
+            /** @description Not allowed with memory_ids. */
             tags_match?: string & number;
             /** @description Not allowed with memory_ids. */
             scope?: string & number;
+            /** @description Counts the memories and deletes none. Default false. */
+            dry_run?: boolean;
+        } | {
+            /**
+             * @description Id of a bank.
+             * @example user-alice
+             */
+            bank_id: string;
+            /** @description Not allowed with scope. */
+            memory_ids?: string & number;
+            /** @description Not allowed with scope. */
+            tags?: string & number;
+            /** @description Not allowed with scope. */
+            document_ids?: string & number;
+            /** @description Not allowed with scope. */
+            metadata?: string & number;
+            /** @description Not allowed with scope. */
+            speakers?: string & number;
+            /** @description Not allowed with scope. */
+            occurred_after?: string & number;
+            /** @description Not allowed with scope. */
+            occurred_before?: string & number;
+            /** @description Not allowed with scope. */
+            retained_after?: string & number;
+            /** @description Not allowed with scope. */
+            retained_before?: string & number;
+            /** @description Not allowed with scope. */
+            tags_match?: string & number;
+            /**
+             * @description The whole bank; requires the permission `admin`.
+             * @enum {string}
+             */
+            scope: "all";
             /** @description Counts the memories and deletes none. Default false. */
             dry_run?: boolean;
         } | {
@@ -1455,6 +1523,36 @@ export interface components {
             memory_ids?: string & number;
             /** @description An untagged memory never matches a tag filter. */
             tags: string[];
+            /** @description Only memories of one of these documents or conversations. */
+            document_ids?: string[];
+            metadata?: components["schemas"]["Metadata"];
+            /**
+             * @description Only memories that one of these said, compared without regard to case.
+             * @example [
+             *       "user"
+             *     ]
+             */
+            speakers?: string[];
+            /**
+             * Format: date-time
+             * @description Only memories that occurred at or after this instant. RFC 3339 with an offset.
+             */
+            occurred_after?: string;
+            /**
+             * Format: date-time
+             * @description Only memories that occurred before this instant. RFC 3339 with an offset.
+             */
+            occurred_before?: string;
+            /**
+             * Format: date-time
+             * @description Only memories retained at or after this instant. RFC 3339 with an offset.
+             */
+            retained_after?: string;
+            /**
+             * Format: date-time
+             * @description Only memories retained before this instant. RFC 3339 with an offset.
+             */
+            retained_before?: string;
             tags_match?: components["schemas"]["TagsMatch"];
             /** @description Not allowed with tags. */
             scope?: string & number;
@@ -1466,17 +1564,320 @@ export interface components {
              * @example user-alice
              */
             bank_id: string;
-            /** @description Not allowed with scope. */
+            /** @description Not allowed with document_ids. */
             memory_ids?: string & number;
-            /** @description Not allowed with scope. */
-            tags?: string & number;
-            /** @description Not allowed with scope. */
-            tags_match?: string & number;
+            /** @description An untagged memory never matches a tag filter. */
+            tags?: string[];
+            /** @description Only memories of one of these documents or conversations. */
+            document_ids: string[];
+            metadata?: components["schemas"]["Metadata"];
             /**
-             * @description The whole bank; requires the permission `admin`.
-             * @enum {string}
+             * @description Only memories that one of these said, compared without regard to case.
+             * @example [
+             *       "user"
+             *     ]
              */
-            scope: "all";
+            speakers?: string[];
+            /**
+             * Format: date-time
+             * @description Only memories that occurred at or after this instant. RFC 3339 with an offset.
+             */
+            occurred_after?: string;
+            /**
+             * Format: date-time
+             * @description Only memories that occurred before this instant. RFC 3339 with an offset.
+             */
+            occurred_before?: string;
+            /**
+             * Format: date-time
+             * @description Only memories retained at or after this instant. RFC 3339 with an offset.
+             */
+            retained_after?: string;
+            /**
+             * Format: date-time
+             * @description Only memories retained before this instant. RFC 3339 with an offset.
+             */
+            retained_before?: string;
+            /** @description Not allowed with document_ids. */
+            tags_match?: string & number;
+            /** @description Not allowed with document_ids. */
+            scope?: string & number;
+            /** @description Counts the memories and deletes none. Default false. */
+            dry_run?: boolean;
+        } | {
+            /**
+             * @description Id of a bank.
+             * @example user-alice
+             */
+            bank_id: string;
+            /** @description Not allowed with metadata. */
+            memory_ids?: string & number;
+            /** @description An untagged memory never matches a tag filter. */
+            tags?: string[];
+            /** @description Only memories of one of these documents or conversations. */
+            document_ids?: string[];
+            metadata: components["schemas"]["Metadata"];
+            /**
+             * @description Only memories that one of these said, compared without regard to case.
+             * @example [
+             *       "user"
+             *     ]
+             */
+            speakers?: string[];
+            /**
+             * Format: date-time
+             * @description Only memories that occurred at or after this instant. RFC 3339 with an offset.
+             */
+            occurred_after?: string;
+            /**
+             * Format: date-time
+             * @description Only memories that occurred before this instant. RFC 3339 with an offset.
+             */
+            occurred_before?: string;
+            /**
+             * Format: date-time
+             * @description Only memories retained at or after this instant. RFC 3339 with an offset.
+             */
+            retained_after?: string;
+            /**
+             * Format: date-time
+             * @description Only memories retained before this instant. RFC 3339 with an offset.
+             */
+            retained_before?: string;
+            /** @description Not allowed with metadata. */
+            tags_match?: string & number;
+            /** @description Not allowed with metadata. */
+            scope?: string & number;
+            /** @description Counts the memories and deletes none. Default false. */
+            dry_run?: boolean;
+        } | {
+            /**
+             * @description Id of a bank.
+             * @example user-alice
+             */
+            bank_id: string;
+            /** @description Not allowed with speakers. */
+            memory_ids?: string & number;
+            /** @description An untagged memory never matches a tag filter. */
+            tags?: string[];
+            /** @description Only memories of one of these documents or conversations. */
+            document_ids?: string[];
+            metadata?: components["schemas"]["Metadata"];
+            /**
+             * @description Only memories that one of these said, compared without regard to case.
+             * @example [
+             *       "user"
+             *     ]
+             */
+            speakers: string[];
+            /**
+             * Format: date-time
+             * @description Only memories that occurred at or after this instant. RFC 3339 with an offset.
+             */
+            occurred_after?: string;
+            /**
+             * Format: date-time
+             * @description Only memories that occurred before this instant. RFC 3339 with an offset.
+             */
+            occurred_before?: string;
+            /**
+             * Format: date-time
+             * @description Only memories retained at or after this instant. RFC 3339 with an offset.
+             */
+            retained_after?: string;
+            /**
+             * Format: date-time
+             * @description Only memories retained before this instant. RFC 3339 with an offset.
+             */
+            retained_before?: string;
+            /** @description Not allowed with speakers. */
+            tags_match?: string & number;
+            /** @description Not allowed with speakers. */
+            scope?: string & number;
+            /** @description Counts the memories and deletes none. Default false. */
+            dry_run?: boolean;
+        } | {
+            /**
+             * @description Id of a bank.
+             * @example user-alice
+             */
+            bank_id: string;
+            /** @description Not allowed with occurred_after. */
+            memory_ids?: string & number;
+            /** @description An untagged memory never matches a tag filter. */
+            tags?: string[];
+            /** @description Only memories of one of these documents or conversations. */
+            document_ids?: string[];
+            metadata?: components["schemas"]["Metadata"];
+            /**
+             * @description Only memories that one of these said, compared without regard to case.
+             * @example [
+             *       "user"
+             *     ]
+             */
+            speakers?: string[];
+            /**
+             * Format: date-time
+             * @description Only memories that occurred at or after this instant. RFC 3339 with an offset.
+             */
+            occurred_after: string;
+            /**
+             * Format: date-time
+             * @description Only memories that occurred before this instant. RFC 3339 with an offset.
+             */
+            occurred_before?: string;
+            /**
+             * Format: date-time
+             * @description Only memories retained at or after this instant. RFC 3339 with an offset.
+             */
+            retained_after?: string;
+            /**
+             * Format: date-time
+             * @description Only memories retained before this instant. RFC 3339 with an offset.
+             */
+            retained_before?: string;
+            /** @description Not allowed with occurred_after. */
+            tags_match?: string & number;
+            /** @description Not allowed with occurred_after. */
+            scope?: string & number;
+            /** @description Counts the memories and deletes none. Default false. */
+            dry_run?: boolean;
+        } | {
+            /**
+             * @description Id of a bank.
+             * @example user-alice
+             */
+            bank_id: string;
+            /** @description Not allowed with occurred_before. */
+            memory_ids?: string & number;
+            /** @description An untagged memory never matches a tag filter. */
+            tags?: string[];
+            /** @description Only memories of one of these documents or conversations. */
+            document_ids?: string[];
+            metadata?: components["schemas"]["Metadata"];
+            /**
+             * @description Only memories that one of these said, compared without regard to case.
+             * @example [
+             *       "user"
+             *     ]
+             */
+            speakers?: string[];
+            /**
+             * Format: date-time
+             * @description Only memories that occurred at or after this instant. RFC 3339 with an offset.
+             */
+            occurred_after?: string;
+            /**
+             * Format: date-time
+             * @description Only memories that occurred before this instant. RFC 3339 with an offset.
+             */
+            occurred_before: string;
+            /**
+             * Format: date-time
+             * @description Only memories retained at or after this instant. RFC 3339 with an offset.
+             */
+            retained_after?: string;
+            /**
+             * Format: date-time
+             * @description Only memories retained before this instant. RFC 3339 with an offset.
+             */
+            retained_before?: string;
+            /** @description Not allowed with occurred_before. */
+            tags_match?: string & number;
+            /** @description Not allowed with occurred_before. */
+            scope?: string & number;
+            /** @description Counts the memories and deletes none. Default false. */
+            dry_run?: boolean;
+        } | {
+            /**
+             * @description Id of a bank.
+             * @example user-alice
+             */
+            bank_id: string;
+            /** @description Not allowed with retained_after. */
+            memory_ids?: string & number;
+            /** @description An untagged memory never matches a tag filter. */
+            tags?: string[];
+            /** @description Only memories of one of these documents or conversations. */
+            document_ids?: string[];
+            metadata?: components["schemas"]["Metadata"];
+            /**
+             * @description Only memories that one of these said, compared without regard to case.
+             * @example [
+             *       "user"
+             *     ]
+             */
+            speakers?: string[];
+            /**
+             * Format: date-time
+             * @description Only memories that occurred at or after this instant. RFC 3339 with an offset.
+             */
+            occurred_after?: string;
+            /**
+             * Format: date-time
+             * @description Only memories that occurred before this instant. RFC 3339 with an offset.
+             */
+            occurred_before?: string;
+            /**
+             * Format: date-time
+             * @description Only memories retained at or after this instant. RFC 3339 with an offset.
+             */
+            retained_after: string;
+            /**
+             * Format: date-time
+             * @description Only memories retained before this instant. RFC 3339 with an offset.
+             */
+            retained_before?: string;
+            /** @description Not allowed with retained_after. */
+            tags_match?: string & number;
+            /** @description Not allowed with retained_after. */
+            scope?: string & number;
+            /** @description Counts the memories and deletes none. Default false. */
+            dry_run?: boolean;
+        } | {
+            /**
+             * @description Id of a bank.
+             * @example user-alice
+             */
+            bank_id: string;
+            /** @description Not allowed with retained_before. */
+            memory_ids?: string & number;
+            /** @description An untagged memory never matches a tag filter. */
+            tags?: string[];
+            /** @description Only memories of one of these documents or conversations. */
+            document_ids?: string[];
+            metadata?: components["schemas"]["Metadata"];
+            /**
+             * @description Only memories that one of these said, compared without regard to case.
+             * @example [
+             *       "user"
+             *     ]
+             */
+            speakers?: string[];
+            /**
+             * Format: date-time
+             * @description Only memories that occurred at or after this instant. RFC 3339 with an offset.
+             */
+            occurred_after?: string;
+            /**
+             * Format: date-time
+             * @description Only memories that occurred before this instant. RFC 3339 with an offset.
+             */
+            occurred_before?: string;
+            /**
+             * Format: date-time
+             * @description Only memories retained at or after this instant. RFC 3339 with an offset.
+             */
+            retained_after?: string;
+            /**
+             * Format: date-time
+             * @description Only memories retained before this instant. RFC 3339 with an offset.
+             */
+            retained_before: string;
+            /** @description Not allowed with retained_before. */
+            tags_match?: string & number;
+            /** @description Not allowed with retained_before. */
+            scope?: string & number;
             /** @description Counts the memories and deletes none. Default false. */
             dry_run?: boolean;
         };
@@ -1663,6 +2064,8 @@ export interface components {
             document_id?: string;
             /** @description Where the memory comes from. */
             source?: string;
+            /** @description Who said it: `user`, `assistant` or a name, in visible characters. Default: the text `metadata.speaker`, else the role of a chat message in `metadata.role`. It is kept as `metadata.speaker`. */
+            speaker?: string;
             /** @description Can lower the trust that memories of the importer have, but not raise it. */
             trust?: components["schemas"]["TrustLevel"];
         };
@@ -1829,7 +2232,16 @@ export interface components {
             /** @description An untagged memory never matches a tag filter. */
             tags?: string[];
             tags_match?: components["schemas"]["TagsMatch"];
+            /** @description Only memories of one of these documents or conversations. */
+            document_ids?: string[];
             metadata?: components["schemas"]["Metadata"];
+            /**
+             * @description Only memories that one of these said, compared without regard to case.
+             * @example [
+             *       "user"
+             *     ]
+             */
+            speakers?: string[];
             /**
              * Format: date-time
              * @description Only memories that occurred at or after this instant. RFC 3339 with an offset.
@@ -1876,7 +2288,16 @@ export interface components {
             /** @description An untagged memory never matches a tag filter. */
             tags?: string[];
             tags_match?: components["schemas"]["TagsMatch"];
+            /** @description Only memories of one of these documents or conversations. */
+            document_ids?: string[];
             metadata?: components["schemas"]["Metadata"];
+            /**
+             * @description Only memories that one of these said, compared without regard to case.
+             * @example [
+             *       "user"
+             *     ]
+             */
+            speakers?: string[];
             /**
              * Format: date-time
              * @description Only memories that occurred at or after this instant. RFC 3339 with an offset.
@@ -1937,7 +2358,8 @@ export interface components {
          *           "source": null,
          *           "speaker": "Alice",
          *           "trust": "trusted",
-         *           "score": 0.82
+         *           "score": 0.82,
+         *           "cited": true
          *         }
          *       ],
          *       "usage": {
@@ -1962,11 +2384,11 @@ export interface components {
             truncated?: boolean;
             /** @description What was not available for the answer. `model`: the language model was not available, so the answer consists of sentences from the memories. Absent when nothing was missing. */
             degraded?: components["schemas"]["ReflectDegradation"][];
-            /** @description The evidence, in the order of the citation numbers; empty with `include_sources: false` and when reflect abstained. */
-            sources: components["schemas"]["Hit"][];
+            /** @description What the answer cites, in the order of the citation numbers: `[1]` cites the first. With `include_sources: "all"` the rest of the evidence follows in the order of the ranking. Empty with `include_sources: false` and when reflect abstained. */
+            sources: components["schemas"]["ReflectSource"][];
             usage: components["schemas"]["ReflectUsage"];
         };
-        /** @description The whole answer. */
+        /** @description The whole answer with its sources. */
         ReflectConclusion: {
             /** @description The answer; `[1]` cites the first source. */
             answer: string;
@@ -1982,6 +2404,8 @@ export interface components {
             truncated?: boolean;
             /** @description What was not available for the answer. `model`: the language model was not available, so the answer consists of sentences from the memories. Absent when nothing was missing. */
             degraded?: components["schemas"]["ReflectDegradation"][];
+            /** @description What the answer cites, in the order of the citation numbers: `[1]` cites the first. With `include_sources: "all"` the rest of the evidence follows in the order of the ranking. Empty with `include_sources: false` and when reflect abstained. */
+            sources: components["schemas"]["ReflectSource"][];
         };
         /** @enum {string} */
         ReflectDegradation: "rewrite" | "semantic" | "rerank" | "model";
@@ -2003,7 +2427,16 @@ export interface components {
             /** @description An untagged memory never matches a tag filter. */
             tags?: string[];
             tags_match?: components["schemas"]["TagsMatch"];
+            /** @description Only memories of one of these documents or conversations. */
+            document_ids?: string[];
             metadata?: components["schemas"]["Metadata"];
+            /**
+             * @description Only memories that one of these said, compared without regard to case.
+             * @example [
+             *       "user"
+             *     ]
+             */
+            speakers?: string[];
             /**
              * Format: date-time
              * @description Only memories that occurred at or after this instant. RFC 3339 with an offset.
@@ -2026,8 +2459,11 @@ export interface components {
              * @description The instant to which relative times in the query, such as "yesterday" or "two weeks ago", refer; for queries about a past conversation. RFC 3339 with an offset: days, weeks and months are those of the calendar at that offset. Default now, in UTC. It affects nothing else: an expired memory stays expired.
              */
             reference_time?: string;
-            /** @description Whether the answer includes its sources. Default true. */
-            include_sources?: boolean;
+            /**
+             * @description Which sources the answer includes: `cited` (default; `true` means the same), the memories that it cites; `all`, after these also the rest of the evidence; false, none.
+             * @enum {string|boolean}
+             */
+            include_sources?: "cited" | "all" | true | false;
             /**
              * @description Instructions for the tone, length, language and form of the answer. They never count as evidence.
              * @example Answer in one sentence, informally.
@@ -2049,7 +2485,16 @@ export interface components {
             /** @description An untagged memory never matches a tag filter. */
             tags?: string[];
             tags_match?: components["schemas"]["TagsMatch"];
+            /** @description Only memories of one of these documents or conversations. */
+            document_ids?: string[];
             metadata?: components["schemas"]["Metadata"];
+            /**
+             * @description Only memories that one of these said, compared without regard to case.
+             * @example [
+             *       "user"
+             *     ]
+             */
+            speakers?: string[];
             /**
              * Format: date-time
              * @description Only memories that occurred at or after this instant. RFC 3339 with an offset.
@@ -2072,8 +2517,11 @@ export interface components {
              * @description The instant to which relative times in the query, such as "yesterday" or "two weeks ago", refer; for queries about a past conversation. RFC 3339 with an offset: days, weeks and months are those of the calendar at that offset. Default now, in UTC. It affects nothing else: an expired memory stays expired.
              */
             reference_time?: string;
-            /** @description Whether the answer includes its sources. Default true. */
-            include_sources?: boolean;
+            /**
+             * @description Which sources the answer includes: `cited` (default; `true` means the same), the memories that it cites; `all`, after these also the rest of the evidence; false, none.
+             * @enum {string|boolean}
+             */
+            include_sources?: "cited" | "all" | true | false;
             /**
              * @description Instructions for the tone, length, language and form of the answer. They never count as evidence.
              * @example Answer in one sentence, informally.
@@ -2083,6 +2531,71 @@ export interface components {
             response_schema?: Record<string, unknown>;
             /** @description Maximum milliseconds for the answer; clamped to the limit of the server (`reflect.timeout_ms`). */
             timeout_ms?: number;
+        };
+        /**
+         * @description A memory that is evidence for an answer.
+         * @example {
+         *       "memory_id": "01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e5f",
+         *       "bank_id": "user-alice",
+         *       "text": "Alice prefers tea over coffee.",
+         *       "tags": [
+         *         "preference"
+         *       ],
+         *       "metadata": {
+         *         "channel": "chat"
+         *       },
+         *       "occurred_at": null,
+         *       "retained_at": "2026-01-05T09:30:00.000Z",
+         *       "expires_at": null,
+         *       "document_id": null,
+         *       "source": null,
+         *       "speaker": "Alice",
+         *       "trust": "trusted",
+         *       "score": 0.82,
+         *       "cited": true
+         *     }
+         */
+        ReflectSource: {
+            /**
+             * Format: uuid
+             * @description UUIDv7.
+             * @example 01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e5f
+             */
+            memory_id: string;
+            /**
+             * @description Id of a bank.
+             * @example user-alice
+             */
+            bank_id: string;
+            /** @description The whole text of the memory. */
+            text: string;
+            tags: string[];
+            metadata: components["schemas"]["Metadata"];
+            /**
+             * Format: date-time
+             * @description When the event that the memory describes happened.
+             */
+            occurred_at: string | null;
+            /** Format: date-time */
+            retained_at: string;
+            /**
+             * Format: date-time
+             * @description When the memory expires.
+             */
+            expires_at: string | null;
+            document_id: string | null;
+            source: string | null;
+            /** @description Who said it: a name, `user` or `assistant`. Null when nobody is stated. */
+            speaker: string | null;
+            /** @description How far the memory may be believed, decided when it was written: by its writer, and `suspect` when it looks like an instruction to a model or hides text. */
+            trust: components["schemas"]["TrustLevel"];
+            /** @description From 0 to 1; comparable only within one answer. */
+            score: number;
+            /** @description The passages that matched, best first, when the memory was split. */
+            passages?: components["schemas"]["Passage"][];
+            scores?: components["schemas"]["HitScores"];
+            /** @description Whether the answer cites it. */
+            cited: boolean;
         };
         /** @description Tokens and cost of the answer. */
         ReflectUsage: {
@@ -2175,6 +2688,8 @@ export interface components {
             document_id?: string;
             /** @description Where the memory comes from. */
             source?: string;
+            /** @description Who said it: `user`, `assistant` or a name, in visible characters. Default: the text `metadata.speaker`, else the role of a chat message in `metadata.role`. It is kept as `metadata.speaker`. */
+            speaker?: string;
             /**
              * Format: date-time
              * @description When the memory expires; must be in the future. RFC 3339 with an offset.
@@ -2205,6 +2720,8 @@ export interface components {
             document_id?: string;
             /** @description Where the memory comes from. */
             source?: string;
+            /** @description Who said it: `user`, `assistant` or a name, in visible characters. Default: the text `metadata.speaker`, else the role of a chat message in `metadata.role`. It is kept as `metadata.speaker`. */
+            speaker?: string;
             /**
              * Format: date-time
              * @description When the memory expires; must be in the future. RFC 3339 with an offset.
@@ -2232,6 +2749,10 @@ export interface components {
         /** @description The webhook sources. */
         SourcesAnswer: {
             sources: components["schemas"]["Source"][];
+        };
+        SpeakerCount: {
+            speaker: string;
+            memory_count: number;
         };
         /** @description How a strategy ranks a hit. */
         StrategyScore: {
@@ -2623,7 +3144,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description The memories to delete: exactly one of memory_ids, tags and scope. */
+        /** @description The memories to delete: those of memory_ids, or all (scope), or those that pass every given filter. */
         requestBody: {
             content: {
                 /**
@@ -2803,6 +3324,12 @@ export interface operations {
                      *           "tag": "preference",
                      *           "memory_count": 1
                      *         }
+                     *       ],
+                     *       "speakers": [
+                     *         {
+                     *           "speaker": "Alice",
+                     *           "memory_count": 1
+                     *         }
                      *       ]
                      *     }
                      */
@@ -2827,6 +3354,13 @@ export interface operations {
                  * @example {"topic":"tea"}
                  */
                 metadata?: string;
+                /**
+                 * @description Only memories that one of these said, compared without regard to case.
+                 * @example [
+                 *       "user"
+                 *     ]
+                 */
+                speakers?: string[];
                 /** @description Only memories that occurred at or after this instant. RFC 3339 with an offset. */
                 occurred_after?: string;
                 /** @description Only memories that occurred before this instant. RFC 3339 with an offset. */
@@ -3071,6 +3605,9 @@ export interface operations {
                      *       "origin": {
                      *         "mission": "bank"
                      *       },
+                     *       "ceilings": {
+                     *         "reflect.max_evidence": 20
+                     *       },
                      *       "etag": "\"hXZQ0b1rmzKq7yTnW5cJfA\"",
                      *       "updated_at": "2026-01-05T09:30:00.000Z",
                      *       "updated_by": "user:alice"
@@ -3138,6 +3675,9 @@ export interface operations {
                      *       "origin": {
                      *         "mission": "bank"
                      *       },
+                     *       "ceilings": {
+                     *         "reflect.max_evidence": 20
+                     *       },
                      *       "etag": "\"hXZQ0b1rmzKq7yTnW5cJfA\"",
                      *       "updated_at": "2026-01-05T09:30:00.000Z",
                      *       "updated_by": "user:alice"
@@ -3192,6 +3732,9 @@ export interface operations {
                      *       },
                      *       "origin": {
                      *         "mission": "bank"
+                     *       },
+                     *       "ceilings": {
+                     *         "reflect.max_evidence": 20
                      *       },
                      *       "etag": "\"hXZQ0b1rmzKq7yTnW5cJfA\"",
                      *       "updated_at": "2026-01-05T09:30:00.000Z",
@@ -3268,6 +3811,9 @@ export interface operations {
                      *       },
                      *       "origin": {
                      *         "mission": "bank"
+                     *       },
+                     *       "ceilings": {
+                     *         "reflect.max_evidence": 20
                      *       },
                      *       "etag": "\"hXZQ0b1rmzKq7yTnW5cJfA\"",
                      *       "updated_at": "2026-01-05T09:30:00.000Z",
@@ -3654,6 +4200,9 @@ export interface operations {
                      *       "origin": {
                      *         "mission": "bank"
                      *       },
+                     *       "ceilings": {
+                     *         "reflect.max_evidence": 20
+                     *       },
                      *       "etag": "\"hXZQ0b1rmzKq7yTnW5cJfA\"",
                      *       "updated_at": "2026-01-05T09:30:00.000Z",
                      *       "updated_by": "user:alice"
@@ -3699,6 +4248,9 @@ export interface operations {
                      *       },
                      *       "origin": {
                      *         "mission": "bank"
+                     *       },
+                     *       "ceilings": {
+                     *         "reflect.max_evidence": 20
                      *       },
                      *       "etag": "\"hXZQ0b1rmzKq7yTnW5cJfA\"",
                      *       "updated_at": "2026-01-05T09:30:00.000Z",

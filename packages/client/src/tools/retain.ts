@@ -14,6 +14,7 @@ export function retainTool (set: ToolSet): MemoryTool<'retain'> {
         type: 'string',
         description: 'When it happened, if that matters: RFC 3339 with an offset, such as 2026-05-01T10:00:00Z.',
       },
+      speaker: { type: 'string', description: 'Whose words these are, if not yours: `user` or a name.' },
       tags: { type: 'array', description: 'A few words to file it under.', items: { type: 'string' } },
       ...banks.property,
     },
@@ -22,6 +23,7 @@ export function retainTool (set: ToolSet): MemoryTool<'retain'> {
     run: async (fields, call) => {
       const content = fields.text('content')
       const occurredAt = fields.optionalText('occurred_at')
+      const speaker = fields.optionalText('speaker')
       const tags = [...new Set([...defaults?.tags ?? [], ...fields.optionalTexts('tags') ?? []])]
       const bank = banks.bankIn(fields)
       fields.check()
@@ -30,6 +32,7 @@ export function retainTool (set: ToolSet): MemoryTool<'retain'> {
         bank_id: bank,
         content,
         ...(occurredAt !== undefined && { occurred_at: occurredAt }),
+        ...(speaker !== undefined && { speaker }),
         ...(tags.length > 0 && { tags }),
       }, call)
       const outcome = data.deduplicated ? 'It was already known.' : 'Stored.'

@@ -6,10 +6,26 @@ import type {
 
 /** The input that a model passes to each tool. A tool on one bank has no `bank` and no `banks`. */
 export interface MemoryToolInputs {
-  retain: { content: string, occurred_at?: string | null, tags?: string[] | null, bank?: string }
-  recall: { query: string, occurred_after?: string | null, occurred_before?: string | null, banks?: string[] | null }
+  retain: {
+    content: string, occurred_at?: string | null, speaker?: string | null, tags?: string[] | null, bank?: string
+  }
+  recall: {
+    query: string
+    speakers?: string[] | null
+    occurred_after?: string | null
+    occurred_before?: string | null
+    banks?: string[] | null
+  }
   reflect: { query: string, banks?: string[] | null }
-  forget: { memory_ids: string[], bank?: string }
+  /** Either ids or filters, of which all must hold. */
+  forget: {
+    memory_ids?: string[] | null
+    document_ids?: string[] | null
+    speakers?: string[] | null
+    occurred_after?: string | null
+    occurred_before?: string | null
+    bank?: string
+  }
 }
 
 /** The data that each tool returns to the program. */
@@ -76,9 +92,12 @@ export type MemoryToolsOptions<Name extends MemoryToolName = MemoryToolName> = M
   /** Maximum memories that recall returns. Default 10. */
   maxResults?: number
   /** Fields of every memory that a model retains; the tags are added to those that the model gives. */
-  retain?: Pick<RetainItem, 'tags' | 'metadata' | 'source' | 'document_id'>
-  /** Filters that every memory used by recall and reflect must pass. */
-  filter?: Pick<RecallRequest, 'tags' | 'tags_match' | 'metadata' | 'min_trust'>
+  retain?: Pick<RetainItem, 'tags' | 'metadata' | 'source' | 'document_id' | 'speaker'>
+  /**
+   * Filters that every memory used by recall and reflect must pass. A forget by filters deletes only memories that pass
+   * them, except for `min_trust`.
+   */
+  filter?: Pick<RecallRequest, 'tags' | 'tags_match' | 'metadata' | 'speakers' | 'min_trust'>
   /** Time limit and attempts of a call instead of the client's, because a model waits for the answer. */
   call?: Pick<CallOptions, 'timeoutMs' | 'retries'>
 }

@@ -22,20 +22,20 @@ function inPieces (pieces: readonly string[], sources = 3): FilteredAnswer & { p
 }
 
 const MARKS: Array<[written: string, given: string]> = [
-  ['Tea [2].', 'Tea [2].'],
+  ['Tea [2].', 'Tea [1].'],
   ['Tea [1, 2].', 'Tea [1][2].'],
   ['Tea [1;2] [1 and 3].', 'Tea [1][2] [1][3].'],
   ['Tea [1][2].', 'Tea [1][2].'],
   ['Tea [1-3].', 'Tea [1][2][3].'],
-  ['Tea [2–3].', 'Tea [2][3].'],
+  ['Tea [2–3].', 'Tea [1][2].'],
   ['Tea [1-999999999999].', 'Tea [1][2][3].'],
-  ['Tea [^2].', 'Tea [2].'],
+  ['Tea [^2].', 'Tea [1].'],
   ['Tea 【1】.', 'Tea [1].'],
-  ['Tea 【2†notes.txt】.', 'Tea [2].'],
-  ['Tea [source 2].', 'Tea [2].'],
-  ['Tea [Source: 2, source 3].', 'Tea [2][3].'],
-  ['Tea [ 2 ].', 'Tea [2].'],
-  ['Tea [2, 2].', 'Tea [2].'],
+  ['Tea 【2†notes.txt】.', 'Tea [1].'],
+  ['Tea [source 2].', 'Tea [1].'],
+  ['Tea [Source: 2, source 3].', 'Tea [1][2].'],
+  ['Tea [ 2 ].', 'Tea [1].'],
+  ['Tea [2, 2].', 'Tea [1].'],
   ['Lyon[1] it is.', 'Lyon[1] it is.'],
   ['[1] Tea.', '[1] Tea.'],
   ['Tea [9][1].', 'Tea [1].'],
@@ -132,8 +132,12 @@ t.test('an answer that would be cut completely is returned at the end, without i
   })
 })
 
-t.test('the cited sources are reported once each, in ascending order, without those of cut sentences', async (t) => {
-  t.strictSame(filterCitations('C [3]. A [1]. C again [3][9]. Bad [7].', 3).cited, [1, 3])
+t.test('sources are numbered in the order in which they are cited, without those of cut sentences', async (t) => {
+  t.match(
+    filterCitations('Bad [2, 9][7]. Worse [7]. C [3]. A [1]. C again [3][9], B [1-3].', 3),
+    { text: 'Bad [1]. C [2]. A [3]. C again [2], B [3][1][2].', cited: [2, 3, 1] },
+  )
+  t.match(inPieces([...'C [3]. Both [1, 3]. B [2].']), { text: 'C [1]. Both [2][1]. B [3].', cited: [3, 1, 2] })
 })
 
 t.test('a sentence is shown as soon as the next one begins, and not before', async (t) => {
@@ -226,11 +230,11 @@ t.test('the result does not depend on where the text is split into pieces', asyn
   }), { numRuns: runs(200, 1000) })
 })
 
-t.test('outside of code every mark that is shown names a source and is reported', async () => {
+t.test('outside of code the marks that are shown are numbered in their order, and each is reported', async () => {
   fc.assert(fc.property(anyAnswer.map((answer) => answer.replaceAll(/[`~]/g, '')), (answer) => {
     const { text, cited, unverified, abstained } = filterCitations(answer, 3, { sourceTexts: SOURCES })
     const marks = new Set([...text.matchAll(/\[(\d+)\]/g)].map(([, number]) => Number(number)))
-    assert.deepEqual([...marks].sort((a, b) => a - b), cited, text)
+    assert.deepEqual([...marks], cited.map((_, index) => index + 1), text)
     assert.equal(unverified, !abstained && cited.length === 0)
     assert.ok(text.isWellFormed())
   }), { numRuns: runs(200, 1000) })

@@ -14,6 +14,7 @@ interface Given {
   bankId?: string
   occurredAt?: number | null
   source?: string | null
+  speaker?: string
   trust?: 'suspect' | 'untrusted' | 'trusted'
   /** Passages that matched, best first. */
   passages?: Array<[start: number, end: number]>
@@ -23,12 +24,20 @@ interface Given {
 
 let ids = 0
 function candidate ({
-  text, bankId = 'home', occurredAt = null, source = null, trust = 'trusted', passages = [], passageCount = 1,
+  text, bankId = 'home', occurredAt = null, source = null, speaker, trust = 'trusted', passages = [], passageCount = 1,
 }: Given): RetrievedHit {
   const bank = { tenantId: null, bankId }
   return {
     bank,
-    memory: memoryWith({ memoryId: `m${++ids}`, text, tokens: TokenCount.of(text), occurredAt, source, trust }),
+    memory: memoryWith({
+      memoryId: `m${++ids}`,
+      text,
+      tokens: TokenCount.of(text),
+      occurredAt,
+      source,
+      trust,
+      metadata: speaker === undefined ? {} : { speaker },
+    }),
     passageCount,
     passages: passages.map(([start, end], index) => ({ start, end, score: 1 - index / 100 })),
     score: 0.5,
@@ -45,23 +54,29 @@ function textsOf (given: Given[], bounds: Partial<typeof WIDE> = {}): string[] {
 
 t.test('evidence contains what the prompt shows of a memory', async (t) => {
   const { hits, evidence } = pickEvidence([
-    candidate({ text: 'One.', bankId: 'work', occurredAt: AT - 1000, source: 'ch\u200bat', trust: 'untrusted' }),
+    candidate({ text: 'One.', bankId: 'work', occurredAt: AT - 1000, source: 'ch\u200bat', trust: 'untrusted', speaker: 'A\u200bda' }),
     candidate({ text: 'Tw\u00ado.' }),
   ], WIDE)
   t.same(evidence, [
     {
       text: 'One.',
       bankId: 'work',
+      speaker: 'Ada',
       occurredAt: '2026-01-15T09:59:59.000Z',
       retainedAt: '2026-01-15T10:00:00.000Z',
+      score: 0.5,
+      similarity: undefined,
       source: 'chat',
       trust: 'untrusted',
     },
     {
       text: 'Two.',
       bankId: 'home',
+      speaker: null,
       occurredAt: null,
       retainedAt: '2026-01-15T10:00:00.000Z',
+      score: 0.5,
+      similarity: undefined,
       source: null,
       trust: 'trusted',
     },

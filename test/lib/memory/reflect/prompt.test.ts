@@ -7,8 +7,9 @@ import { anyUtf16 } from '../../../helpers/arbitraries.js'
 const BOUNDARY = '0123456789abcdef'.repeat(2)
 
 const LYON: LabelledEvidence = {
-  text: 'Alice lives in Lyon.',
+  text: 'I live in Lyon.',
   bankId: 'home',
+  speaker: 'Alice',
   occurredAt: null,
   retainedAt: '2026-01-15T10:00:00.000Z',
   source: null,
@@ -28,8 +29,8 @@ function promptOf (parts: Partial<PromptParts> = {}): { system: string, user: st
 t.test('the message of the user is the block of evidence, the time, the question and where to look', async (t) => {
   t.same(promptOf().user.split('\n'), [
     `<<<EVIDENCE ${BOUNDARY}`,
-    '[1] {"bank":"home","date":null,"stored":"2026-01-15T10:00:00.000Z","source":null,"trust":"trusted",' +
-      '"text":"Alice lives in Lyon."}',
+    '[1] {"speaker":"Alice","date":null,"stored":"2026-01-15T10:00:00.000Z","text":"I live in Lyon.",' +
+      '"bank":"home","source":null,"trust":"trusted"}',
     `EVIDENCE ${BOUNDARY}>>>`,
     '',
     'The time is 2026-01-15T10:00:00.000Z.',
@@ -69,6 +70,7 @@ const anyText = fc.oneof(anyUtf16, fc.constantFrom(
 const anyEvidence = fc.record({
   text: anyText,
   bankId: fc.constantFrom('home', 'work-1'),
+  speaker: fc.option(anyText),
   occurredAt: fc.constantFrom(null, '2024-03-01T00:00:00.000Z'),
   retainedAt: fc.constant('2026-01-15T10:00:00.000Z'),
   source: fc.option(anyText),
@@ -85,8 +87,9 @@ t.test('for any input a memory is one readable line, and the boundary is where i
     return lines.length === evidence.length + 6 &&
       lines[0] === `<<<EVIDENCE ${BOUNDARY}` && lines[evidence.length + 1] === `EVIDENCE ${BOUNDARY}>>>` &&
       user.split(BOUNDARY).length === 3 && system.split(BOUNDARY).length === 2 &&
-      lines.slice(1, evidence.length + 1).every((line, index) => line.startsWith(`[${index + 1}] {"bank":"`)) &&
-      read.every(({ text, source, trust, date }, index) => text === evidence[index]!.text &&
+      lines.slice(1, evidence.length + 1).every((line, index) => line.startsWith(`[${index + 1}] {"speaker":`)) &&
+      read.every(({ speaker, text, source, trust, date }, index) => text === evidence[index]!.text &&
+        speaker === evidence[index]!.speaker &&
         source === evidence[index]!.source && trust === evidence[index]!.trust &&
         date === evidence[index]!.occurredAt)
   }))

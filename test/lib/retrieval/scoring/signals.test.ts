@@ -17,8 +17,9 @@ t.test('the speaker is named before a colon, or in the metadata, which takes pre
   ]) {
     t.strictSame(read(text).speaker, [], text)
   }
-  const names = Array(1_000).fill('nora')
-  t.strictSame(read('The kettle is on.', { speaker: names.join(' ') }).speaker, names.slice(0, 25).concat('nor'))
+  const names = [...Array<string>(25).fill('nora'), 'nor']
+  t.strictSame(read('The kettle is on.', { speaker: names.join(' ') }).speaker, names)
+  t.strictSame(read('The kettle is on.', { speaker: `${names.join(' ')}a` }).speaker, [], 'more than 128 characters')
   for (const speaker of [5, true, null, '']) t.strictSame(read('The kettle is on.', { speaker }).speaker, [])
 })
 
@@ -39,7 +40,9 @@ t.test('without a speaker the role of a chat message names them, and other roles
   t.equal(read('Hello.', { role: 'Assistant' }).role, 'assistant')
   t.equal(read('Hello.', { role: 'assistant', speaker: 'user' }).role, 'user', 'the speaker takes precedence')
   t.strictSame(read('Nora: Hello.', { role: 'user' }).speaker, ['user'])
-  for (const role of ['admin', 'agent', 'system', 'user account', 5, null, '']) {
+  t.strictSame(read('Hello.', { role: 'system' }).speaker, ['system'])
+  t.equal(read('Hello.', { role: 'system' }).role, undefined)
+  for (const role of ['admin', 'agent', 'user account', 5, null, '']) {
     t.strictSame(read('Hello.', { role }).speaker, [], String(role))
   }
 })

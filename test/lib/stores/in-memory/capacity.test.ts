@@ -3,7 +3,7 @@ import { InMemoryVectorStore } from '../../../../lib/stores/in-memory/store.js'
 import type { NewMemory } from '../../../../lib/stores/vector-store.js'
 import { DAY_MS } from '../../../../lib/time/days.js'
 import { bank, everything, listAll } from '../../../contract/vector-store/setup.js'
-import { newId, newMemories, newMemory, NOW, type MemoryFields } from '../../../helpers/memories.js'
+import { newId, newMemories, newMemory, NOW, withTags, type MemoryFields } from '../../../helpers/memories.js'
 
 const home = bank('home')
 const FULL = { name: 'ServiceError', code: 'dependency_unavailable', detail: 'The vector store is full' }
@@ -53,7 +53,7 @@ for (const maxSyncPostings of [0, 100_000]) {
       home, goes.map((memory) => ({ ...memory, memoryId: newId(), text: 'longer than it was' })),
       { now: NOW, onConflict: 'overwrite' },
     )
-    await store.remove(home, { kind: 'tags', tags: ['brief'], match: 'any' }, REMOVE)
+    await store.remove(home, withTags(['brief']), REMOVE)
     t.ok(store.usedBytes - used < 100, `${store.usedBytes - used} bytes of the index are left until it is swept`)
     for (let revision = 0; revision < 105; revision++) await store.bankConfigs.write(home, change(`{"n":${revision}}`))
     await store.removeBank(home, NOW)

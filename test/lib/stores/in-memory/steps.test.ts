@@ -5,7 +5,7 @@ import { InMemoryVectorStore } from '../../../../lib/stores/in-memory/store.js'
 import type { Memory, NewMemory, Selector } from '../../../../lib/stores/vector-store.js'
 import { TokenCount } from '../../../../lib/text/tokens.js'
 import fc, { runs } from '../../../helpers/fast-check.js'
-import { NOW } from '../../../helpers/memories.js'
+import { NOW, withTags } from '../../../helpers/memories.js'
 import { SteppedTurns } from './stepped-turns.js'
 
 const home: BankKey = { tenantId: null, bankId: 'home' }
@@ -77,7 +77,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
   },
   {
     weight: 1,
-    arbitrary: fc.constant<Action>({ kind: 'remove', selector: { kind: 'tags', tags: ['tag'], match: 'any' } }),
+    arbitrary: fc.constant<Action>({ kind: 'remove', selector: withTags(['tag']) }),
   },
   { weight: 1, arbitrary: fc.constant<Action>({ kind: 'remove', selector: { kind: 'all' } }) },
   { weight: 1, arbitrary: fc.constant<Action>({ kind: 'removeBank' }) },

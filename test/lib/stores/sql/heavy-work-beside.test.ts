@@ -7,7 +7,7 @@ import { HeavyWork } from '../../../../lib/stores/sql/heavy-work.js'
 import { SqlVectorStore } from '../../../../lib/stores/sql/store.js'
 import { searchFor } from '../../../contract/vector-store/setup.js'
 import { barrierExecutor } from '../../../helpers/barrier-executor.js'
-import { newMemories, NOW } from '../../../helpers/memories.js'
+import { newMemories, NOW, withTags } from '../../../helpers/memories.js'
 import { rejection } from '../../../helpers/rejection.js'
 import { schemaIn, sqlDatabase } from '../../../helpers/sql-database.js'
 import { CONTRACT_SPACE } from '../../../helpers/sql-stores.js'
@@ -198,7 +198,7 @@ t.test('every kind of heavy work of a store takes notice of the other callers of
       await memories.return?.()
     }],
     ['removals by tags', 'transaction', async (bank) => (
-      await store.remove(bank, { kind: 'tags', tags: ['none'], match: 'any' }, { now: NOW, dryRun: false, idLimit: 0 })
+      await store.remove(bank, withTags(['none']), { now: NOW, dryRun: false, idLimit: 0 })
     )],
   ]
   for (const [name, kind, heavy] of kinds) {

@@ -7,7 +7,7 @@ import type { ListFilters } from '../../../../lib/stores/vector-store.js'
 import { DAY_MS } from '../../../../lib/time/days.js'
 import { bank, searchFor } from '../../../contract/vector-store/setup.js'
 import { barrierExecutor } from '../../../helpers/barrier-executor.js'
-import { newMemories, newMemory, NOW } from '../../../helpers/memories.js'
+import { newMemories, newMemory, NOW, withTags } from '../../../helpers/memories.js'
 import { rejection } from '../../../helpers/rejection.js'
 import { schemaIn, sqlDatabase, storeIn } from '../../../helpers/sql-database.js'
 import { gate, until } from '../../../helpers/waiting.js'
@@ -93,7 +93,7 @@ await t.test('heavy statements run a few at a time, and short ones do not wait f
     const kinds: Array<(key: BankKey) => Promise<number>> = [
       async (key) => (await store.scan(key, NOW)).count,
       async (key) => (await store.import(key, imported, { now: NOW, onConflict: 'skip' })).imported,
-      async (key) => (await store.remove(key, { kind: 'tags', tags: ['old'], match: 'any' }, options)).count,
+      async (key) => (await store.remove(key, withTags(['old']), options)).count,
       async (key) => (await store.remove(key, { kind: 'all' }, options)).count,
       async (key) => (await store.remove(key, { kind: 'all' }, { ...options, dryRun: true })).count,
       async (key) => (await store.removeBank(key, NOW)).memoryCount,

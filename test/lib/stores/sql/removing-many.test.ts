@@ -1,7 +1,7 @@
 import t from 'tap'
 import { makeStatements } from '../../../../lib/stores/sql/statements.js'
 import type { NewMemory } from '../../../../lib/stores/vector-store.js'
-import { newMemories, newMemory, NOW } from '../../../helpers/memories.js'
+import { newMemories, newMemory, NOW, withTags } from '../../../helpers/memories.js'
 import { schemaIn, sqlDatabase, storeIn } from '../../../helpers/sql-database.js'
 
 const home = { tenantId: null, bankId: 'home' }
@@ -21,7 +21,7 @@ await t.test('a removal and an import of more memories than one statement takes 
   t.same(await store.import(home, memories, { now: NOW, onConflict: 'overwrite' }), {
     imported: 0, skipped: 0, overwritten: 1201,
   })
-  const { count, memoryIds } = await store.remove(home, { kind: 'tags', tags: ['many'], match: 'any' }, {
+  const { count, memoryIds } = await store.remove(home, withTags(['many']), {
     now: NOW, dryRun: false, idLimit: 1000,
   })
   t.equal(count, 1201)

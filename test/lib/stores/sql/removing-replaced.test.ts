@@ -5,7 +5,7 @@ import type { SqlVectorStore } from '../../../../lib/stores/sql/store.js'
 import { Sweeper } from '../../../../lib/stores/sql/sweeper.js'
 import type { NewMemory, Selector } from '../../../../lib/stores/vector-store.js'
 import { bank, lexical } from '../../../contract/vector-store/setup.js'
-import { newId, newMemories, newMemory, NOW } from '../../../helpers/memories.js'
+import { newId, newMemories, newMemory, NOW, withTags } from '../../../helpers/memories.js'
 import { schemaIn, sqlDatabase, storeIn } from '../../../helpers/sql-database.js'
 import { DATABASE_URL } from '../../../helpers/sql-stores.js'
 
@@ -53,8 +53,8 @@ const replacements: Array<[string, Replace]> = [
 ]
 
 const selectors: Array<[string, (memories: readonly NewMemory[]) => Selector]> = [
-  ['by any tag', () => ({ kind: 'tags', tags: ['red', 'blue'], match: 'any' })],
-  ['by all tags', () => ({ kind: 'tags', tags: ['red'], match: 'all' })],
+  ['by any tag', () => withTags(['red', 'blue'])],
+  ['by all tags', () => withTags(['red'], 'all')],
   ['of all', () => ({ kind: 'all' })],
 ]
 
@@ -131,7 +131,7 @@ t.test('of two removals of the same memories one counts them', POSTGRES, async (
     (await store.remove(home, selector, { now: NOW, dryRun: false, idLimit: 0 })).count
   )
   const counts = await Promise.all([
-    remove({ kind: 'all' }), remove({ kind: 'tags', tags: ['red'], match: 'any' }), remove({ kind: 'all' }),
+    remove({ kind: 'all' }), remove(withTags(['red'])), remove({ kind: 'all' }),
   ])
   t.strictSame(counts.sort(), [0, 0, 3])
 })

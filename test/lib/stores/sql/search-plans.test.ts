@@ -70,13 +70,12 @@ t.test('many tags of a filter are looked up in a table, and not compared with ea
   t.equal(await count({ values, match: 'any' }), 1)
   t.equal(await count({ values, match: 'any', orUntagged: true }), 2)
   t.equal(await count({ values: values.slice(0, 2), match: 'any' }), 1)
-  const request = { now: NOW, filters: { tags: { values, match: 'any' as const } }, limit: 10 }
+  const filters = { tags: { values, match: 'any' as const } }
   const removal = makeRemovalStatements(schema)
-  const removed = [home.tenantId ?? '', home.bankId, NOW]
   for (const { text, values: parameters } of [
-    countStatement(schema, home, request)!,
-    { text: removal.lockChosen.any, values: [...removed, values] },
-    { text: removal.dryRun.any, values: [...removed, 10, values] },
+    countStatement(schema, home, { now: NOW, filters, limit: 10 })!,
+    removal.lockFiltered(home, filters, NOW)!,
+    removal.dryRunFiltered(home, filters, { now: NOW, idLimit: 10 })!,
   ]) {
     const plan = await database.read<{ 'QUERY PLAN': string }>(`explain ${text}`, parameters)
     const lines = plan.map(({ 'QUERY PLAN': line }) => line)

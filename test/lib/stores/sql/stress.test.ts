@@ -4,7 +4,7 @@ import { makeStatements } from '../../../../lib/stores/sql/statements.js'
 import { Sweeper } from '../../../../lib/stores/sql/sweeper.js'
 import type { NewMemory, VectorStore } from '../../../../lib/stores/vector-store.js'
 import { bank, listAll, REMOVE } from '../../../contract/vector-store/setup.js'
-import { newMemory, NOW } from '../../../helpers/memories.js'
+import { newMemory, NOW, withTags } from '../../../helpers/memories.js'
 import { schemaIn, sqlDatabase, storeIn } from '../../../helpers/sql-database.js'
 import { indexLines } from './index-support.js'
 
@@ -78,7 +78,7 @@ t.test('many simultaneous operations on one bank succeed, and its index stays co
         await sweeper.sweep(now)
         return
       case 'remove':
-        await store.remove(home, { kind: 'tags', tags: [what.tag], match: 'any' }, { ...REMOVE, now })
+        await store.remove(home, withTags([what.tag]), { ...REMOVE, now })
         return
       case 'empty':
         await store.remove(home, { kind: 'all' }, { ...REMOVE, now })

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { runSync } from '../../../lib/concurrency/steps.js'
 import { InMemoryVectorStore } from '../../../lib/stores/in-memory/store.js'
-import { mostUsedTags } from '../../../lib/stores/tag-counts.js'
+import { mostFrequent } from '../../../lib/stores/most-frequent.js'
 import { newMemory, NOW } from '../../helpers/memories.js'
 import { SteppedTurns } from './in-memory/stepped-turns.js'
 
@@ -10,12 +10,12 @@ const home = { tenantId: null, bankId: 'home' }
 await t.test('the 100 most used of any number of tags are selected in small steps, ties by tag', async (t) => {
   const counts = Array.from({ length: 20_000 }, (_, n) => [`tag ${n * 7919 % 20_000}`, n % 40] as const)
   const expected = counts.toSorted(([a, uses], [b, other]) => other - uses || (a < b ? -1 : 1)).slice(0, 100)
-  t.strictSame(runSync(mostUsedTags(counts)), expected.map(([tag, count]) => ({ tag, count })))
+  t.strictSame(runSync(mostFrequent(counts)), expected.map(([value, count]) => ({ value, count })))
   let steps = 0
-  for (const work = mostUsedTags(counts); work.next().done !== true;) steps++
+  for (const work = mostFrequent(counts); work.next().done !== true;) steps++
   t.equal(steps, Math.floor(counts.length / 256))
-  t.strictSame(runSync(mostUsedTags(counts.slice(0, 3))).length, 3)
-  t.strictSame(runSync(mostUsedTags([])), [])
+  t.strictSame(runSync(mostFrequent(counts.slice(0, 3))).length, 3)
+  t.strictSame(runSync(mostFrequent([])), [])
 })
 
 await t.test('the in-memory store returns the 100 most used tags of a bank', async (t) => {

@@ -1,6 +1,6 @@
-/** The value at a path such as `homeostasis.rate_limits.retain_per_minute`, as JSON; names may contain dots. */
-export function valueAt (value: unknown, path: string): string | undefined {
-  if (path === '') return JSON.stringify(value)
+/** The value at a path such as `homeostasis.rate_limits.retain_per_minute`; names may contain dots. */
+export function valueAt (value: unknown, path: string): unknown {
+  if (path === '') return value
   if (typeof value !== 'object' || value === null) return undefined
   for (const [name, inner] of Object.entries(value)) {
     if (path !== name && !path.startsWith(`${name}.`)) continue

@@ -1,0 +1,36 @@
+import type { Steps } from '../concurrency/steps.js'
+import { compareText } from '../text/compare-text.js'
+import { TopK } from './top-k.js'
+
+/** Number of tags, and of speakers, in the statistics of a bank. */
+export const MAX_COUNTED_VALUES = 100
+
+/** A value and the number of memories that have it. */
+export interface ValueCount {
+  value: string
+  count: number
+}
+
+/** Number of values that one step examines. */
+const VALUES_PER_STEP = 256
+
+/**
+ * The `MAX_COUNTED_VALUES` most frequent values, most frequent first, equally frequent ones by value. A bank can have
+ * any number of them.
+ * @param counts the number of memories with each value
+ */
+export function * mostFrequent (counts: Iterable<readonly [value: string, count: number]>): Steps<ValueCount[]> {
+  const first = new TopK<ValueCount>(MAX_COUNTED_VALUES, byCount)
+  let seen = 0
+  for (const [value, count] of counts) {
+    // Most values are less frequent than the hundred kept ones, and need no object.
+    const { threshold } = first
+    if (threshold === undefined || count >= threshold.count) first.offer({ value, count })
+    if (++seen % VALUES_PER_STEP === 0) yield
+  }
+  return first.sorted()
+}
+
+function byCount (a: ValueCount, b: ValueCount): number {
+  return b.count - a.count || compareText(a.value, b.value)
+}
