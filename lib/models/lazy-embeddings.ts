@@ -1,7 +1,9 @@
 import type { EmbeddingProvider, EmbedOptions } from './embedding-provider.js'
 import type { ModelStatus } from './status.js'
 
-interface LazyEmbeddingsOptions extends Required<Pick<EmbeddingProvider, 'model' | 'dimensions' | 'fusionWeight'>> {
+interface LazyEmbeddingsOptions extends Required<
+  Pick<EmbeddingProvider, 'model' | 'dimensions' | 'fusionWeight' | 'evidenceCosine'>
+> {
   /** The beginning of every message: `embedding_provider: local`. */
   name: string
   open: () => Promise<EmbeddingProvider>
@@ -14,6 +16,7 @@ export class LazyEmbeddings implements EmbeddingProvider {
   readonly model: string
   readonly dimensions: number
   readonly fusionWeight: number
+  readonly evidenceCosine: number
   readonly deferred = true
   readonly #options: LazyEmbeddingsOptions
   #opening: Promise<EmbeddingProvider> | undefined
@@ -25,6 +28,7 @@ export class LazyEmbeddings implements EmbeddingProvider {
     this.model = options.model
     this.dimensions = options.dimensions
     this.fusionWeight = options.fusionWeight
+    this.evidenceCosine = options.evidenceCosine
   }
 
   async embed (texts: readonly string[], options: EmbedOptions): Promise<Float32Array[]> {

