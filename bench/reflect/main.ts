@@ -6,6 +6,7 @@ import { measureLoad, type Load } from './load.js'
 import { readOptions, USAGE, type Options } from './options.js'
 import { measurePairs } from './pairs.js'
 import { formatReport, type Report } from './report.js'
+import { measureQualities } from './quality-report.js'
 import { ScriptedModel } from './scripted-model.js'
 import { measureOverhead } from './overhead.js'
 import { loadName, targetsOf } from './targets.js'
@@ -14,6 +15,7 @@ const MODES: readonly Mode[] = ['plain', 'stream']
 
 await runBench(async (args) => {
   const options = readOptions(args)
+  if (options.quality !== undefined) return await measureQualities(options.quality, options.json)
   const before = loadavg()[0]!
   const model = await ScriptedModel.start()
   try {

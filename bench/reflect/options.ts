@@ -12,6 +12,12 @@ export const USAGE = `npm run bench:reflect -- [options]
   --timeout-ms MS        timeout of a reflect in the load that is too large for it; default 10000
   --waves N              of each kind of load; default 3
   --calls N              reflects one after the other, for the gateway's overhead; default 1000
+  --quality              only measures how good the answers without a model are, on --data; the options above do not
+                         apply
+  --data FILE            with --quality: conversations as for bench:recall; may be given several times; default: the
+                         project's own conversations
+  --embedder NAME        with --quality: mock or local; default: both
+  --floor FILE           with --quality: the data, and exit code 1 when a figure is below its floor there
   --check                exit code 1 when a target is missed
   --json FILE            also writes the figures there`
 
@@ -25,7 +31,12 @@ export interface Options {
   calls: number
   check: boolean
   json: string | undefined
+  /** Present: only the quality of answers is measured. */
+  quality?: { data: string[], embedders: Array<'mock' | 'local'>, floor: string | undefined }
 }
+
+const OWN_DATA = ['own-conversation.json', 'own-conversation-2.json'].map((name) => `bench/recall/${name}`)
+const EMBEDDERS = ['mock', 'local'] as const
 
 /** @throws UnusableInput for a value that cannot be used; parseArgs itself throws for an unknown option */
 export function readOptions (args: string[]): Options {
@@ -41,8 +52,18 @@ export function readOptions (args: string[]): Options {
       calls: { type: 'string', default: '1000' },
       check: { type: 'boolean', default: false },
       json: { type: 'string' },
+      quality: { type: 'boolean', default: false },
+      data: { type: 'string', multiple: true },
+      embedder: { type: 'string' },
+      floor: { type: 'string' },
     },
   })
+  const { data, embedder, floor } = values
+  if (!values.quality && (data ?? embedder ?? floor) !== undefined) {
+    throw new UnusableInput('--data, --embedder and --floor need --quality')
+  }
+  const embedders = EMBEDDERS.filter((name) => embedder === undefined || embedder === name)
+  if (embedders.length === 0) throw new UnusableInput(`--embedder: found ${embedder}, allowed are ${EMBEDDERS.join(', ')}`)
   const only = new Set(values.only.split(',').map((name) => name.trim()))
   const parts = PARTS.filter((part) => only.delete(part))
   if (only.size > 0) {
@@ -57,6 +78,7 @@ export function readOptions (args: string[]): Options {
     // Growth is measured from the first wave to the last.
     waves: wholeNumber('--waves', values.waves, 2, 100),
     calls: wholeNumber('--calls', values.calls, 1, 100_000),
+    ...(values.quality && { quality: { data: data ?? OWN_DATA, embedders, floor } }),
     check: values.check,
     json: values.json,
   }

@@ -33,6 +33,8 @@ export async function withLaterStatements (
   const later = found.hits
     .filter((hit) => !known.has(candidateKey(hit)) && anchors.some((anchor) => isLater(hit, anchor)))
     .slice(0, MAX_LATER)
+    // Their scores are for other queries.
+    .map((hit) => ({ ...hit, score: 0, similarity: undefined }))
   for (const hit of later) known.add(candidateKey(hit))
   return [...first, ...later, ...hits.slice(FIRST).filter((hit) => !known.has(candidateKey(hit)))]
 }
