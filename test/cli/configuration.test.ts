@@ -59,7 +59,10 @@ t.test('config check finds every problem that would end the start', async (t) =>
       /^vector_store_config\.dsn: sslmode must be disable, prefer, require or verify-full \(the value is not shown\)$/,
     ],
     ['embedding_provider: "./own.mjs:"\n', /^embedding_provider: found/],
-    ['embedding_provider: mock\nretrieval: {weights: {lexical: 0}}\n', /^retrieval\.weights: one of lexical and semantic must be above 0$/],
+    [
+      'embedding_provider: mock\nretrieval: {weights: {lexical: 0}}\n',
+      /^retrieval\.weights: one of lexical and semantic must be above 0$/,
+    ],
     [
       `${embedding}retrieval: {weights: {lexical: 0}}\n`,
       /^retrieval\.weights: one of lexical and semantic must be above 0$/,
