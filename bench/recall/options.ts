@@ -69,8 +69,8 @@ export type Options =
 /** The options allowed in each mode; `--floor` and the like choose it. */
 const ALLOWED = {
   run: [
-    'data', 'limit', 'without', 'speaker-field', 'json', 'write-table', 'url', 'in-process', 'store', 'pipeline', 'embedder',
-    'embedder-config', 'vectors',
+    'data', 'limit', 'without', 'speaker-field', 'json', 'write-table', 'url', 'in-process', 'store', 'pipeline',
+    'embedder', 'embedder-config', 'vectors',
   ],
   compare: ['compare'],
   table: ['table', 'write-table'],
