@@ -86,11 +86,7 @@ interface Written {
 }
 
 export async function retainTurns (
-<<<<<<< HEAD
-  service: MeasuredService, bank: string, conversation: Conversation
-=======
   service: MeasuredService, bank: string, conversation: Conversation,
->>>>>>> main
 ): Promise<Written> {
   const written: Written = { memories: new Map(), repeats: 0, retainMs: [] }
   const note = ({ turn }: Item, { memory_id: memoryId, deduplicated }: RetainAnswer) => {
