@@ -66,7 +66,7 @@ const REACTION = new RegExp([
 ].join(''), 'i')
 /** From this cosine on a memory is taken to be about the question, fully from `SURE_COSINE`. */
 const LEAST_COSINE = 0.4
-const SURE_COSINE = 0.6
+const SURE_COSINE = 0.58
 /** The meaning of a question of more words counts less: a long one shares words with what answers it. */
 const FEW_WORDS = 2
 
