@@ -138,6 +138,7 @@ await t.test('one bank', async (t) => {
       first_occurred_at: null,
       last_occurred_at: null,
       tags: [],
+      speakers: [],
     })
   })
 
@@ -173,6 +174,7 @@ await t.test('one bank', async (t) => {
       first_occurred_at: '2024-05-01T00:00:00.000Z',
       last_occurred_at: '2025-05-01T00:00:00.000Z',
       tags: [{ tag: 'drink', memory_count: 3 }, { tag: 'bitter', memory_count: 1 }, { tag: 'hot', memory_count: 1 }],
+      speakers: [],
     })
     t.ok(chunks > 4)
     t.ok(tokens > 1000)

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import t, { type Test } from 'tap'
 import { testApp, type TestApp } from '../helpers/app.js'
+import { parseEvents } from '../helpers/events.js'
 
 const REFERENCE = '2026-11-23T12:00:00Z'
 
@@ -128,8 +129,8 @@ t.test('a memory retained in the time ranks before memories that merely have the
   t.strictSame(hits.map(({ text }: { text: string }) => text), [
     'Tea is better than coffee.', 'Today I tell you a tale of Rome.',
   ])
-  const { abstained, sources } = (await app.post('/v1/reflect', question)).json()
-  t.match({ abstained, first: sources[0] }, { abstained: false, first: { text: 'Tea is better than coffee.' } })
+  const events = parseEvents((await app.post('/v1/reflect', question, { accept: 'text/event-stream' })).body)
+  t.match(events[0], { event: 'evidence', data: { sources: [{ text: 'Tea is better than coffee.' }] } })
 })
 
 t.test('the filters of the request apply to the memories of the time', async (t) => {

@@ -41,6 +41,7 @@ await t.test('a hit is the complete record of its memory with a score, and nothi
     expires_at: '2030-01-01T00:00:00.000Z',
     document_id: 'chat',
     source: 'mail',
+    speaker: null,
     trust: 'trusted',
   })
 })

@@ -37,7 +37,9 @@ async function gateway (t: Test, provider: Provider, overrides: MemoryOverrides 
       return bank
     },
     ask: async (bank, more = {}) => {
-      const response = await app.post('/v1/reflect', { bank_id: bank, query: QUESTION, ...more })
+      const response = await app.post('/v1/reflect', {
+        bank_id: bank, query: QUESTION, include_sources: 'all', ...more,
+      })
       if (response.statusCode !== 200) throw new Error(`reflect answered ${response.statusCode}: ${response.body}`)
       return { answer: response.json<ReflectAnswer>(), asked: server.requests.at(-1)! }
     },
@@ -45,6 +47,9 @@ async function gateway (t: Test, provider: Provider, overrides: MemoryOverrides 
 }
 
 const isPoison = ({ texts }: Poison) => ({ text }: Pick<Hit, 'text'>) => texts.some((whole) => whole.trim() === text)
+
+/** What is cited is the first of the sources, and anywhere in the evidence. */
+const inOneOrder = (items: readonly object[]) => items.map((item) => JSON.stringify(item)).sort()
 
 /** Each of them with one protocol, and every eighth with the other too. */
 const CASES = POISONED.flatMap((poison, index) => [
@@ -77,12 +82,10 @@ await t.test('a model that obeys any text except evidence obeys no poisoned memo
       const seen = answer.sources.map((hit) => ({
         bank: hit.bank_id, date: null, stored: hit.retained_at, trust: hit.trust, hasSource: hit.source !== null,
       }))
-      t.same(
-        records.map((
-          { bank, date, stored, trust, source },
-        ) => ({ bank, date, stored, trust, hasSource: source !== null })),
-        seen, 'a record for each source',
-      )
+      const given = records.map((
+        { bank, date, stored, trust, source },
+      ) => ({ bank, date, stored, trust, hasSource: source !== null }))
+      t.same(inOneOrder(given), inOneOrder(seen), 'a record for each source')
       t.equal(question, poison.asked?.['query'] ?? QUESTION, 'the question is contained unchanged')
       t.equal(instructions, poison.asked?.['instructions'], 'the instructions are contained unchanged')
 

@@ -58,6 +58,7 @@ t.test('update: the new content and its fields replace the existing memory under
     expires_at: null,
     document_id: null,
     source: null,
+    speaker: null,
     trust: 'trusted',
   })
   home.clock.set('2026-02-01T00:00:00Z')

@@ -36,6 +36,7 @@ await t.test('every retained field is returned, with instants in UTC', async (t)
     expires_at: '2027-01-01T00:00:00.000Z',
     document_id: 'chat-7',
     source: 'import of May',
+    speaker: 'alice',
     trust: 'trusted',
   })
 })
