@@ -45,7 +45,7 @@ function candidate ({
 }
 
 function pickEvidence (candidates: readonly RetrievedHit[], bounds: EvidenceBounds): SelectedEvidence {
-  return runSync(evidenceSteps(candidates, bounds))
+  return runSync(evidenceSteps({ first: candidates, later: [], rest: [] }, bounds))
 }
 
 function textsOf (given: Given[], bounds: Partial<typeof WIDE> = {}): string[] {
@@ -54,7 +54,14 @@ function textsOf (given: Given[], bounds: Partial<typeof WIDE> = {}): string[] {
 
 t.test('evidence contains what the prompt shows of a memory', async (t) => {
   const { hits, evidence } = pickEvidence([
-    candidate({ text: 'One.', bankId: 'work', occurredAt: AT - 1000, source: 'ch\u200bat', trust: 'untrusted', speaker: 'A\u200bda' }),
+    candidate({
+      text: 'One.',
+      bankId: 'work',
+      occurredAt: AT - 1000,
+      source: 'ch\u200bat',
+      trust: 'untrusted',
+      speaker: 'A\u200bda',
+    }),
     candidate({ text: 'Tw\u00ado.' }),
   ], WIDE)
   t.same(evidence, [
