@@ -86,8 +86,10 @@ export async function prepareReflect (
       sufficientCosine: deps.embeddings.evidenceCosine,
     }
     const retrieved = await deadline.wait(retriever.retrieve(retrieval))
-    const found = await deadline.wait(withLaterStatements(retrieved.hits, retrieval, retriever))
-    const { hits, evidence } = await deadline.wait(runInTurns(evidenceSteps(found, {
+    const { candidates, degraded } = await deadline.wait(withLaterStatements(retrieved, retrieval, retriever, {
+      maxMemories: reflect.maxEvidence, warn: deps.warn,
+    }))
+    const { hits, evidence } = await deadline.wait(runInTurns(evidenceSteps(candidates, {
       maxMemories: reflect.maxEvidence,
       maxTokens: tokenBudget(reflect.maxEvidenceTokens, banks.map(({ settings }) => settings.tokenBudgets.recall))!,
       minTrust: filters.minTrust,
@@ -119,7 +121,7 @@ export async function prepareReflect (
     return {
       admitted,
       deadline,
-      degraded: [...retrieved.degraded],
+      degraded: [...degraded],
       evidence: hits.map((hit) => toHit(hit)),
       includedSources: request.include_sources === true ? 'cited' : request.include_sources ?? 'cited',
       question: hits.length === 0

@@ -29,29 +29,48 @@ export interface SelectedEvidence {
   evidence: LabelledEvidence[]
 }
 
+/** The candidates in the order in which they become evidence. */
+export interface EvidenceCandidates {
+  /** The best first. */
+  readonly first: readonly RetrievedHit[]
+  /** Tokens are kept for them, so that those before them do not use up all. */
+  readonly later: readonly RetrievedHit[]
+  readonly rest: readonly RetrievedHit[]
+}
+
+/** At most this share of the tokens that the best candidate does not need is kept for the later statements. */
+const LATER_SHARE = 0.25
+
 /**
  * Selects the best candidates within the bounds. One that does not fit is skipped for a smaller one after it; of a
  * memory that was split for search, the matching passages are used when the whole does not fit. A text that is in a
  * bank twice with the same time is used once. Texts are checked for suspicious content again, because a memory may be
  * older than the current rules.
  */
-export function * evidenceSteps (candidates: readonly RetrievedHit[], {
+export function * evidenceSteps ({ first, later, rest }: EvidenceCandidates, {
   maxMemories, maxTokens, minTrust = 'suspect',
 }: EvidenceBounds): Steps<SelectedEvidence> {
   const picked: SelectedEvidence = { hits: [], evidence: [] }
   const seen = new Set<string>()
+  let laterTokens = 0
+  for (const { memory } of later) {
+    yield * memory.tokens.steps()
+    laterTokens += memory.tokens.value
+  }
   let remainingTokens = maxTokens
-  for (const candidate of candidates) {
+  let reservedTokens = 0
+  for (const [index, candidate] of [...first, ...later, ...rest].entries()) {
     if (picked.hits.length >= maxMemories || remainingTokens <= 0) break
     const { bank } = candidate
     const memory = yield * withCurrentTrustSteps(candidate.memory)
     if (!isAtLeast(memory.trust, minTrust)) continue
     const key = JSON.stringify([bank.bankId, memory.text, memory.occurredAt])
     if (seen.has(key)) continue
-    const excerpt = yield * excerptSteps(candidate, remainingTokens)
+    const excerpt = yield * excerptSteps(candidate, remainingTokens - (index < first.length ? reservedTokens : 0))
     if (excerpt === undefined) continue
     seen.add(key)
     remainingTokens -= excerpt.tokens
+    if (picked.hits.length === 0) reservedTokens = Math.min(laterTokens, Math.floor(remainingTokens * LATER_SHARE))
     picked.hits.push({ ...candidate, memory })
     picked.evidence.push({
       text: visibleText(excerpt.text),

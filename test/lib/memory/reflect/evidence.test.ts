@@ -45,7 +45,7 @@ function candidate ({
 }
 
 function pickEvidence (candidates: readonly RetrievedHit[], bounds: EvidenceBounds): SelectedEvidence {
-  return runSync(evidenceSteps(candidates, bounds))
+  return runSync(evidenceSteps({ first: candidates, later: [], rest: [] }, bounds))
 }
 
 function textsOf (given: Given[], bounds: Partial<typeof WIDE> = {}): string[] {
