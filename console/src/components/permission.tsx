@@ -1,4 +1,5 @@
 import type { WhoamiAnswer } from 'memory-gateway-client'
+import { firstPage } from '../state/first-page.js'
 import { client } from '../state/session.js'
 import { useLoad } from '../state/use-load.js'
 import { isBankId } from '../text/bank-id.js'
@@ -15,6 +16,20 @@ export function usePermissions (bank: string): (permission: Permission) => boole
   ), [bank])
   const granted = data?.permissions
   return (permission) => granted === undefined || granted.some((entry) => entry.permission === permission)
+}
+
+/**
+ * Whether the caller may ask a bank, and whether it has an answer to anything. Until the server has said so, both are
+ * taken for granted.
+ */
+export function useReadable (bank: string): { mayRead: boolean, isEmpty: boolean } {
+  const mayRead = usePermissions(bank)('read')
+  const { data } = useLoad(async (signal) => (
+    isBankId(bank) && mayRead
+      ? await firstPage(client.value.listMemories({ bank_id: bank, limit: 1 }, { signal }))
+      : undefined
+  ), [bank, mayRead])
+  return { mayRead, isEmpty: mayRead && data?.memories.length === 0 }
 }
 
 /** Why an action is disabled. */

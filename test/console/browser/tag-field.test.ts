@@ -18,7 +18,7 @@ consoleTest('an unconfirmed tag counts, and the click outside it too', {}, async
   t.match(memories, [{ tags: ['drink'] }])
   await page.keyboard.press('Escape')
   await page.getByRole('button', { name: 'Forget…' }).click()
-  await page.getByLabel('Tags to forget', { exact: true }).fill('drink')
+  await page.getByRole('dialog').getByLabel('Tags', { exact: true }).fill('drink')
   await clickWhereItIs('Show a preview')
   await page.getByText('1 memory would be forgotten').waitFor()
   // Back to the choice, and out of it: a page with unsaved input asks before it is left.
