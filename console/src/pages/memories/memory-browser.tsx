@@ -106,8 +106,8 @@ export function MemoryBrowser ({ bank }: { bank: string }) {
                     })
                   }}
                 >
-                  <option value='newest'>newest first</option>
-                  <option value='oldest'>oldest first</option>
+                  <option value='newest'>last retained first</option>
+                  <option value='oldest'>first retained first</option>
                 </select>
                 <button type='button' class='small' onClick={reload}>Reload</button>
               </>

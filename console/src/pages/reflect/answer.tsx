@@ -123,7 +123,7 @@ function UsageFacts ({ run: { usage, evidenceMs, totalMs } }: { run: Run }) {
         </>
       )}
       {evidenceMs !== undefined && (
-        <><dt>Time until the memories were found</dt><dd>{formatMilliseconds(evidenceMs)}</dd></>
+        <><dt>Memories found after</dt><dd>{formatMilliseconds(evidenceMs)}</dd></>
       )}
       {totalMs !== undefined && <><dt>Total time</dt><dd>{formatMilliseconds(totalMs)}</dd></>}
     </dl>
