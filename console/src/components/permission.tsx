@@ -23,13 +23,15 @@ export function usePermissions (bank: string): (permission: Permission) => boole
  * taken for granted.
  */
 export function useReadable (bank: string): { mayRead: boolean, isEmpty: boolean } {
-  const mayRead = usePermissions(bank)('read')
-  const { data } = useLoad(async (signal) => (
-    isBankId(bank) && mayRead
-      ? await firstPage(client.value.listMemories({ bank_id: bank, limit: 1 }, { signal }))
-      : undefined
-  ), [bank, mayRead])
-  return { mayRead, isEmpty: mayRead && data?.memories.length === 0 }
+  const { data } = useLoad(async (signal) => {
+    if (!isBankId(bank)) return undefined
+    const { permissions } = await client.value.whoami({ bank_id: bank }, { signal })
+    const mayRead = permissions === undefined || permissions.some(({ permission }) => permission === 'read')
+    if (!mayRead) return { mayRead, isEmpty: false }
+    const { memories } = await firstPage(client.value.listMemories({ bank_id: bank, limit: 1 }, { signal }))
+    return { mayRead, isEmpty: memories.length === 0 }
+  }, [bank])
+  return data ?? { mayRead: true, isEmpty: false }
 }
 
 /** Why an action is disabled. */
