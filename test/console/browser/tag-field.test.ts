@@ -9,7 +9,9 @@ consoleTest('an unconfirmed tag counts, and the click outside it too', {}, async
   await retain.getByLabel('Content').fill('Alice drinks tea.')
   await retain.getByLabel('Tags', { exact: true }).fill('drink')
   const clickWhereItIs = async (name: string) => {
-    const box = await page.getByRole('button', { name, exact: true }).boundingBox()
+    const button = page.getByRole('button', { name, exact: true })
+    await button.scrollIntoViewIfNeeded()
+    const box = await button.boundingBox()
     if (box !== null) await page.mouse.click(box.x + box.width / 2, box.y + box.height / 2, { delay: 100 })
   }
   await clickWhereItIs('Store')
