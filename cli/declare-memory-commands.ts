@@ -21,7 +21,6 @@ function withConditions (command: Command): Command {
       '--tags-match <how>', 'whether a memory must have any or all of several tags',
     ).choices(['any', 'all']))
     .option('--document <id>', 'only memories of this document or conversation; may be repeated', collect)
-    .option('--speaker <name>', 'only memories that this speaker said; may be repeated', collect)
     .option('--metadata <name=value>', 'only memories with this metadata; may be repeated, and all must match; a ' +
       'text that looks like a number is written in double quotes', pair)
     .option('--speaker <name>', 'only memories that this speaker said: user, assistant or a whole name, in any case; ' +

@@ -9,7 +9,7 @@ import type { SchemaNode } from '../lib/validation/schema-node.js'
 const EXAMPLE = `\
 vector_store: in_memory
 llm_provider: mock
-embedding_provider: mock
+embedding_provider: auto
 
 access_control:
   enabled: true

@@ -149,7 +149,12 @@ function logIn (folder: string): number {
 
 /** JSON is YAML. Vectors are made too, so that they are checked. */
 function configuration (store: string, config: Record<string, string>): string {
-  return JSON.stringify({ vector_store: store, vector_store_config: config, retrieval: { weights: { semantic: 0.5 } } })
+  return JSON.stringify({
+    vector_store: store,
+    vector_store_config: config,
+    embedding_provider: 'mock',
+    retrieval: { weights: { semantic: 0.5 } },
+  })
 }
 
 function logResult (result: RoundResult): RoundResult {

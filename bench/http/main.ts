@@ -17,7 +17,7 @@ import { runWrk } from './wrk.js'
 const BARE = fileURLToPath(new URL('bare-server.ts', import.meta.url))
 const WARM_UP_SECONDS = 1
 /** The defaults, in a file as in production: no rate limit, no quota, no budget. */
-const CONFIGURATION = 'vector_store: in_memory\n'
+const CONFIGURATION = 'vector_store: in_memory\nembedding_provider: mock\n'
 
 await runBench(async (args) => {
   const options = readOptions(args)

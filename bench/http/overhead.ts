@@ -72,7 +72,8 @@ async function builtService () {
   const { createMemoryService }: typeof memoryService = await import(built('memory/service'))
   const { AccessControl }: typeof accessControl = await import(built('access/access-control'))
   const { settingsOf }: typeof configSettings = await import(built('config/settings'))
-  const settings = settingsOf({})
-  const config = { file: {}, settings, baseDirectory: process.cwd() }
+  const file = { embedding_provider: 'mock' }
+  const settings = settingsOf(file)
+  const config = { file, settings, baseDirectory: process.cwd() }
   return await createMemoryService(config, new AccessControl(settings.access))
 }

@@ -32,7 +32,9 @@ await runBench(async (args) => {
   const seconds = numberArgument(values.seconds)
   const collectEvery = numberArgument(values['collect-every'])
   const watch = await MemoryWatch.open()
-  const gateway = await startGateway('vector_store: in_memory\n', {}, 'ignore', watch.nodeOptions)
+  const gateway = await startGateway(
+    'vector_store: in_memory\nembedding_provider: mock\n', {}, 'ignore', watch.nodeOptions,
+  )
   const client = new JsonClient(gateway.url)
   try {
     const items = Array.from({ length: MEMORIES }, (_, index) => (

@@ -85,7 +85,9 @@ interface Written {
   retainMs: number[]
 }
 
-export async function retainTurns (service: MeasuredService, bank: string, conversation: Conversation): Promise<Written> {
+export async function retainTurns (
+  service: MeasuredService, bank: string, conversation: Conversation,
+): Promise<Written> {
   const written: Written = { memories: new Map(), repeats: 0, retainMs: [] }
   const note = ({ turn }: Item, { memory_id: memoryId, deduplicated }: RetainAnswer) => {
     written.memories.set(turn.id, [...written.memories.get(turn.id) ?? [], memoryId])

@@ -31,8 +31,7 @@ export const USAGE = `npm run bench:recall -- [--data FILE …] [--pipeline NAME
   --vectors FILE          with --in-process: caches the vectors of ${LOCAL} in that file
   --store STORE           in_memory (the default), pglite (in a temporary folder), or postgres
                           (DATABASE_URL, schema bench_recall)
-  --embedder NAME         none (the default: the gateway's own default), local, transformers, openai_compatible,
-                          auto, or module:Class
+  --embedder NAME         none (the default: words only), local, transformers, openai_compatible, auto, or module:Class
   --embedder-config JSON  its embedding_provider_config
 npm run bench:recall -- --compare A.json[#PIPELINE] B.json[#PIPELINE]
 npm run bench:recall -- --table A.json[#PIPELINE] B.json … [--write-table docs/recall-quality.md]
@@ -69,8 +68,8 @@ export type Options =
 /** The options allowed in each mode; `--floor` and the like choose it. */
 const ALLOWED = {
   run: [
-    'data', 'limit', 'without', 'speaker-field', 'json', 'write-table', 'url', 'in-process', 'store', 'pipeline', 'embedder',
-    'embedder-config', 'vectors',
+    'data', 'limit', 'without', 'speaker-field', 'json', 'write-table', 'url', 'in-process', 'store', 'pipeline',
+    'embedder', 'embedder-config', 'vectors',
   ],
   compare: ['compare'],
   table: ['table', 'write-table'],

@@ -36,7 +36,8 @@ export async function loadData (
   }
   return {
     name: labelWithout([
-      basename(path), ...(speakerField ? ['speaker as a field'] : []), ...(conversations.length < all.length ? [`${conversations.length} of ${all.length}`] : []),
+      basename(path), ...(speakerField ? ['speaker as a field'] : []),
+      ...(conversations.length < all.length ? [`${conversations.length} of ${all.length}`] : []),
     ].join(', '), omitted),
     conversations: withoutAttributes(conversations, omitted),
   }

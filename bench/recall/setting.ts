@@ -11,7 +11,7 @@ export const STORES = ['in_memory', 'pglite', 'postgres'] as const
 export type StoreName = (typeof STORES)[number]
 
 export interface Embedder {
-  /** A registered name or module:Class; `none` leaves the key out of the configuration. */
+  /** A registered name or module:Class; `none` is the mock, which is not searched. */
   name: string
   config?: Record<string, unknown>
   /** For `local` in process: the file that keeps its vectors. */
@@ -36,7 +36,7 @@ export function configurationOf ({
     ...(vectors !== undefined
       ? { embedding_provider: CACHED_EMBEDDINGS, embedding_provider_config: { ...config, file: vectors } }
       : {
-          ...(name !== 'none' && { embedding_provider: name }),
+          embedding_provider: name === 'none' ? 'mock' : name,
           ...(config !== undefined && { embedding_provider_config: config }),
         }),
     ...(retrieval !== undefined && { retrieval }),

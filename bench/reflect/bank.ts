@@ -32,9 +32,10 @@ export async function startReflecting (modelUrl: string, maxConcurrency: number)
   }
 }
 
-/** The defaults, except for what is measured: no rate limit, no quota. One caller opens all streams. */
+/** The defaults, without an embedding model: no rate limit, no quota. One caller opens all streams. */
 function configuration (modelUrl: string, maxConcurrency: number): string {
-  return `llm_provider: openai_compatible
+  return `embedding_provider: mock
+llm_provider: openai_compatible
 llm_provider_config:
   base_url: ${modelUrl}/v1
   model: scripted

@@ -33,7 +33,8 @@ await runBench(async (args) => {
       load_average: { before, after: loadavg()[0]! },
       loads,
       overheads,
-      pairs,
+      pairs: pairs.flatMap(({ figures }) => figures),
+      failed_pairs: pairs.flatMap(({ failed }) => failed),
       targets,
     }
     await printReport(report, formatReport, options.json)

@@ -63,7 +63,9 @@ export function readOptions (args: string[]): Options {
     throw new UnusableInput('--data, --embedder and --floor need --quality')
   }
   const embedders = EMBEDDERS.filter((name) => embedder === undefined || embedder === name)
-  if (embedders.length === 0) throw new UnusableInput(`--embedder: found ${embedder}, allowed are ${EMBEDDERS.join(', ')}`)
+  if (embedders.length === 0) {
+    throw new UnusableInput(`--embedder: found ${embedder}, allowed are ${EMBEDDERS.join(', ')}`)
+  }
   const only = new Set(values.only.split(',').map((name) => name.trim()))
   const parts = PARTS.filter((part) => only.delete(part))
   if (only.size > 0) {

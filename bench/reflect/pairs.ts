@@ -1,24 +1,41 @@
 import { readFileSync } from 'node:fs'
-import { Type } from 'typebox'
+import type { FastifyInstance } from 'fastify'
+import { Type, type Static } from 'typebox'
 import { Value } from 'typebox/value'
 import { buildApp } from '../../app.js'
 import { parseEvents } from '../../test/helpers/events.js'
 import { testConfig } from '../../test/helpers/config.js'
+import { untilEmbedded } from '../recall/until-embedded.js'
 
+const Pair = Type.Object({
+  kind: Type.String(),
+  said: Type.String(),
+  later: Type.String(),
+  question: Type.String(),
+  /** The later statement does not replace the other. */
+  both: Type.Optional(Type.Boolean()),
+})
+type Pair = Static<typeof Pair>
 const Pairs = Type.Object({
   filler: Type.Array(Type.String()),
-  pairs: Type.Array(Type.Object({
-    kind: Type.String(),
-    said: Type.String(),
-    later: Type.String(),
-    question: Type.String(),
-    both: Type.Optional(Type.Boolean()),
-  })),
+  pairs: Type.Array(Pair),
+  /** Written before any result was seen. */
+  further_pairs: Type.Array(Pair),
+})
+const Source = Type.Object({ text: Type.String() })
+/** The first event of a stream has the evidence, also of an answer that abstains. */
+const EvidenceEvent = Type.Object({
+  event: Type.Literal('evidence'), data: Type.Object({ sources: Type.Array(Source) }),
+})
+const DoneEvent = Type.Object({
+  event: Type.Literal('done'), data: Type.Object({ abstained: Type.Boolean(), sources: Type.Array(Source) }),
 })
 
 /** How often a reflect finds what stands now, over pairs of a statement and a later one. */
 export interface PairFigures {
   embeddings: string
+  /** Which pairs: a half of them, or a kind of both halves. */
+  group: string
   pairs: number
   /** The later statement, and both statements, are in the evidence. */
   later_in_evidence: number
@@ -26,62 +43,91 @@ export interface PairFigures {
   /** The later statement is what the default answer cites first. Of the pairs in which it replaces the other. */
   replaced: number
   standing_first: number
-  missed: string[]
 }
+
+/** A pair whose later statement is not found or, although it replaces the other, not cited first. */
+export interface FailedPair extends Pair {
+  embeddings: string
+  later_in_evidence: boolean
+  both_in_evidence: boolean
+  /** What the answer cites first instead; null when it abstains. */
+  cited_first: string | null
+}
+
+type Outcome = FailedPair & { half: string }
 
 const FIRST_DAY = Date.UTC(2026, 0, 1)
 const DAY_MS = 86_400_000
+const PAUSE_MS = 20
 
 /** Each pair has its own bank: filler, the statement, filler, the later statement, filler; a turn a day. */
-export async function measurePairs (embeddings: 'mock' | 'local'): Promise<PairFigures> {
-  const { filler, pairs } = Value.Parse(Pairs, JSON.parse(readFileSync('bench/reflect/pairs.json', 'utf8')))
+export async function measurePairs (
+  embeddings: 'mock' | 'local',
+): Promise<{ figures: PairFigures[], failed: FailedPair[] }> {
+  const { filler, pairs, further_pairs: further } =
+    Value.Parse(Pairs, JSON.parse(readFileSync('bench/reflect/pairs.json', 'utf8')))
   const app = await buildApp(testConfig({ file: { embedding_provider: embeddings } }), {
     log: { stream: { write: () => {} } },
   })
-  const figures: PairFigures = {
-    embeddings,
-    pairs: pairs.length,
-    later_in_evidence: 0,
-    both_in_evidence: 0,
-    replaced: 0,
-    standing_first: 0,
-    missed: [],
+  const outcomes: Outcome[] = []
+  try {
+    for (const [half, members] of Object.entries({ 'first half': pairs, 'second half': further })) {
+      for (const [index, pair] of members.entries()) {
+        const bankId = `${half.replace(' ', '-')}-${index}`
+        outcomes.push({ half, ...pair, embeddings, ...await measurePair(app, bankId, pair, filler) })
+      }
+    }
+  } finally {
+    await app.close()
   }
-  const post = async (url: string, body: object) => {
-    const response = await app.inject({ method: 'POST', url, payload: body })
+  const groups = new Set([...outcomes.map(({ half }) => half), ...outcomes.map(({ kind }) => kind)])
+  return {
+    figures: [...groups].map((group) => ({
+      embeddings, group, ...figuresOf(outcomes.filter(({ half, kind }) => half === group || kind === group)),
+    })),
+    failed: outcomes.flatMap(({ half: _, ...outcome }) => isFailed(outcome) ? [outcome] : []),
+  }
+}
+
+async function measurePair (
+  app: FastifyInstance, bankId: string, { said, later, question }: Pair, filler: readonly string[],
+): Promise<Pick<FailedPair, 'later_in_evidence' | 'both_in_evidence' | 'cited_first'>> {
+  const post = async (url: string, payload: object, headers = {}) => {
+    const response = await app.inject({ method: 'POST', url, payload, headers })
     if (response.statusCode !== 200) throw new Error(`${url} answered ${response.statusCode}: ${response.body}`)
     return response
   }
-  // The first event of a stream has the evidence, also of an answer that abstains.
-  const evidenceFor = async (asked: object) => {
-    const { body } = await app.inject({
-      method: 'POST', url: '/v1/reflect', payload: asked, headers: { accept: 'text/event-stream' },
-    })
-    const { data } = parseEvents(body)[0] as { data: { sources: Array<{ text: string }> } }
-    return new Set(data.sources.map(({ text }) => text))
+  const texts = [...filler.slice(0, 10), said, ...filler.slice(10, 30), later, ...filler.slice(30)]
+  await post('/v1/retain/batch', {
+    bank_id: bankId,
+    items: texts.map((content, day) => ({
+      content, metadata: { speaker: 'user' }, occurred_at: new Date(FIRST_DAY + day * DAY_MS).toISOString(),
+    })),
+  })
+  await untilEmbedded(async () => (await app.inject(`/v1/banks/${bankId}/stats`)).json(), { pauseMs: PAUSE_MS })
+  const asked = { bank_id: bankId, query: question }
+  const events = parseEvents((await post('/v1/reflect', asked, { accept: 'text/event-stream' })).body)
+  const { data: { sources: evidence } } = Value.Parse(EvidenceEvent, events[0])
+  const { data: { sources: cited } } = Value.Parse(DoneEvent, events.at(-1))
+  const found = new Set(evidence.map(({ text }) => text))
+  return {
+    later_in_evidence: found.has(later),
+    both_in_evidence: found.has(later) && found.has(said),
+    cited_first: cited[0]?.text ?? null,
   }
-  try {
-    for (const [index, { said, later, question, both }] of pairs.entries()) {
-      const bankId = `pair-${index}`
-      const texts = [...filler.slice(0, 10), said, ...filler.slice(10, 30), later, ...filler.slice(30)]
-      await post('/v1/retain/batch', {
-        bank_id: bankId,
-        items: texts.map((content, day) => ({
-          content, metadata: { speaker: 'user' }, occurred_at: new Date(FIRST_DAY + day * DAY_MS).toISOString(),
-        })),
-      })
-      const asked = { bank_id: bankId, query: question }
-      const { sources } = (await post('/v1/reflect', asked)).json<{ sources: Array<{ text: string }> }>()
-      const found = await evidenceFor(asked)
-      if (found.has(later)) figures.later_in_evidence += 1
-      else figures.missed.push(later)
-      if (found.has(later) && found.has(said)) figures.both_in_evidence += 1
-      if (both === true) continue
-      figures.replaced += 1
-      if (sources[0]?.text === later) figures.standing_first += 1
-    }
-    return figures
-  } finally {
-    await app.close()
+}
+
+function isFailed ({ later, both, later_in_evidence: isFound, cited_first: first }: FailedPair): boolean {
+  return !isFound || (both !== true && first !== later)
+}
+
+function figuresOf (outcomes: readonly Outcome[]): Omit<PairFigures, 'embeddings' | 'group'> {
+  const replaced = outcomes.filter(({ both }) => both !== true)
+  return {
+    pairs: outcomes.length,
+    later_in_evidence: outcomes.filter((one) => one.later_in_evidence).length,
+    both_in_evidence: outcomes.filter((one) => one.both_in_evidence).length,
+    replaced: replaced.length,
+    standing_first: replaced.filter(({ cited_first: first, later }) => first === later).length,
   }
 }

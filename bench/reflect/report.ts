@@ -1,7 +1,7 @@
 import { formatTable } from '../table.js'
 import type { Load } from './load.js'
 import type { Overhead } from './overhead.js'
-import type { PairFigures } from './pairs.js'
+import type { FailedPair, PairFigures } from './pairs.js'
 import { loadName, type Target } from './targets.js'
 
 export interface Report {
@@ -16,6 +16,7 @@ export interface Report {
   loads: Load[]
   overheads: Overhead[]
   pairs: PairFigures[]
+  failed_pairs: FailedPair[]
   targets: Target[]
 }
 
@@ -68,10 +69,13 @@ export function formatReport ({
   }
   if (pairs.length > 0) {
     parts.push(formatTable([
-      ['pairs of statements', 'later one in the evidence', 'both in the evidence', 'the standing one cited first'],
+      [
+        'pairs of statements', '', 'later one in the evidence', 'both in the evidence', 'the standing one cited first',
+      ],
       ...pairs.map((one) => [
-        one.embeddings, `${one.later_in_evidence} of ${one.pairs}`, `${one.both_in_evidence} of ${one.pairs}`,
-        `${one.standing_first} of ${one.replaced}`,
+        one.embeddings, one.group, `${one.later_in_evidence} of ${one.pairs}`,
+        `${one.both_in_evidence} of ${one.pairs}`,
+        one.replaced === 0 ? '–' : `${one.standing_first} of ${one.replaced}`,
       ]),
     ]))
   }

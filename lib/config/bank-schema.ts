@@ -72,7 +72,8 @@ export const ReflectSchema = section({
   max_evidence: setting(integer('Maximum number of memories in the evidence for an answer.', 1, 100), 20),
   max_evidence_tokens: setting(integer('Maximum tokens of the evidence in total.', 1, 1_000_000), 6000),
   min_score: setting(
-    number('Minimum score of evidence. When no memory reaches it, reflect abstains and calls no model.', 0, 1), 0.2),
+    number('Minimum score of evidence. When no memory reaches it, nor a cosine of 0.5 with the model of ' +
+      '`embedding_provider: local`, reflect abstains and calls no model.', 0, 1), 0.2),
   min_trust: setting(choice([...TRUST_LEVELS], 'Minimum trust of evidence. A request may ' +
     'raise it (`min_trust`), not lower it.'), 'suspect', 'Default suspect: any.'),
 }, 'How reflect answers questions.')

@@ -65,8 +65,8 @@ export const FileSchema = section({
   llm_provider: setting(providerName('The language model', ['mock', 'openai_compatible', 'anthropic']), 'mock'),
   llm_provider_config: setting(providerConfig, {}, ''),
   embedding_provider: setting(providerName(
-    'The embedding model', ['mock', 'local', 'transformers', 'openai_compatible', 'auto'],
-  ), 'mock'),
+    'The embedding model', ['auto', 'local', 'transformers', 'openai_compatible', 'mock'],
+  ), 'auto'),
   embedding_provider_config: setting(providerConfig, {}, ''),
   reranker: Type.Optional(providerName(
     'The model that scores the best candidates again', ['rerank_endpoint', 'transformers'], ' Default: none.',

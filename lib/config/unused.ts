@@ -2,14 +2,9 @@ import { formatPath } from './paths.js'
 import { quote } from './problems.js'
 import { FileSchema, type FileConfig } from './schema.js'
 
-/** Those whose default has no settings. The default of vector_store, in_memory, has some. */
-const PROVIDERS = ['llm_provider', 'embedding_provider', 'reranker'] as const
-const SCHEMAS = FileSchema.properties
-const DEFAULTS = {
-  llm_provider: SCHEMAS.llm_provider.default,
-  embedding_provider: SCHEMAS.embedding_provider.default,
-  reranker: undefined,
-}
+/** Those whose default has no settings, with that default. The other defaults, in_memory and auto, have some. */
+const DEFAULTS = { llm_provider: FileSchema.properties.llm_provider.default, reranker: undefined }
+const PROVIDERS = ['llm_provider', 'reranker'] as const
 
 /**
  * A problem for each valid setting that has no effect, because its operator expects one. A section with
@@ -122,7 +117,7 @@ function * banksAndProfiles (file: FileConfig): Iterable<string> {
 
 /** No bank or profile can switch on what the general weight leaves off. */
 function searchesVectors ({ embedding_provider: provider, retrieval }: FileConfig): boolean {
-  return (provider ?? DEFAULTS.embedding_provider) !== 'mock' || (retrieval?.weights?.semantic ?? 0) > 0
+  return provider !== 'mock' || (retrieval?.weights?.semantic ?? 0) > 0
 }
 
 function semanticTimeoutOfMock (section: string): string {

@@ -165,7 +165,7 @@ function * databaseWarnings (
   }
 }
 
-function * vectorWarnings ({ embedding_provider: provider = 'mock', retrieval = {} }: FileConfig): Iterable<string> {
+function * vectorWarnings ({ embedding_provider: provider, retrieval = {} }: FileConfig): Iterable<string> {
   if (provider === 'mock' && (retrieval.weights?.semantic ?? 0) > 0) {
     yield 'retrieval.weights.semantic: embedding_provider is mock, whose vectors represent words and no meaning; set ' +
       'embedding_provider to search by meaning'

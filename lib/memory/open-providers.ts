@@ -83,6 +83,7 @@ export async function openProviders (
       info,
       spoolBytes: settings.spoolBytes,
       space: weights.semantic > 0 ? embeddingSpace(settings, embeddings) : undefined,
+      isDefaultSpace: overrides.embeddings === undefined && file.embedding_provider === undefined,
     })
     const rerankerLabel = providerLabel(chosen?.name ?? 'reranker')
     const isCustom = (override: object | undefined, { name }: ProviderChoice) => (

@@ -81,9 +81,10 @@ export async function prepareReflect (
     const admitted = await deadline.wait(admission)
     await deadline.wait(turns.next(caller))
     const bounds = { query: request.query, limit: CANDIDATES, minScore: reflect.minScore }
-    const retrieval = retrievalRequest({
-      bounds, banks, filters, settings, context, reference, signal: deadline.signal, budget,
-    })
+    const retrieval = {
+      ...retrievalRequest({ bounds, banks, filters, settings, context, reference, signal: deadline.signal, budget }),
+      sufficientCosine: deps.embeddings.evidenceCosine,
+    }
     const retrieved = await deadline.wait(retriever.retrieve(retrieval))
     const found = await deadline.wait(withLaterStatements(retrieved.hits, retrieval, retriever))
     const { hits, evidence } = await deadline.wait(runInTurns(evidenceSteps(found, {

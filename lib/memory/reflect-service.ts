@@ -128,13 +128,13 @@ export class ReflectService {
     }
   }
 
-  #abstention ({ degraded }: ReflectRun): Conclusion {
+  #abstention ({ degraded }: Pick<ReflectRun, 'degraded'>): Conclusion {
     return { answer: NO_EVIDENCE, abstained: true, sources: [], degraded: degraded.length > 0 ? degraded : undefined }
   }
 
   #conclusion (run: ReflectRun, answered: ModelAnswer, extractive: boolean): Conclusion {
-    if (answered.abstained) return this.#abstention(run)
     const degraded = [...run.degraded, ...(extractive ? ['model' as const] : [])]
+    if (answered.abstained) return this.#abstention({ degraded })
     return {
       answer: answered.text,
       abstained: false,

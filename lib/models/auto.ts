@@ -6,7 +6,7 @@ import {
   hasLocalEmbeddings, LOCAL_DIMENSIONS, LOCAL_MODEL, localEmbeddings, type LocalInternals,
 } from './local/embedding-provider.js'
 import { MockEmbeddingProvider } from './mock/embedding-provider.js'
-import { transformersEmbeddings, type TransformersInternals } from './transformers/embedding-provider.js'
+import type { TransformersInternals } from './transformers/embedding-provider.js'
 
 const NAME = 'embedding_provider: auto'
 
@@ -23,7 +23,7 @@ export function checkAutoSettings (config: ProviderConfig): void {
 /**
  * `embedding_provider: auto`: `transformers` when a model is named, else `local` when its packages are installed, else
  * the mock, whose weight is 0. A named model that is not available ends the start, because the vectors of another model
- * would be stored in its place.
+ * would be stored in its place. Only what is chosen is imported, because this is the default of every start.
  * @throws ProviderError as those providers do
  */
 export async function autoEmbeddings (
@@ -32,6 +32,7 @@ export async function autoEmbeddings (
   const { info, warn } = context
   checkAutoSettings(config)
   if (config['model'] !== undefined) {
+    const { transformersEmbeddings } = await import('./transformers/embedding-provider.js')
     const provider = await transformersEmbeddings(config, context, internals)
     info?.(`${NAME} chose transformers, because a model is named: ${provider.model}, ${provider.dimensions} dimensions`)
     return provider

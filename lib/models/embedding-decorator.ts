@@ -4,9 +4,11 @@ import type { ModelStatus } from './status.js'
 /** An embedding provider that changes how another one embeds, and passes on everything else. */
 export abstract class EmbeddingDecorator implements EmbeddingProvider {
   readonly model?: string
+  readonly evidenceCosine?: number
 
   constructor (protected readonly provider: EmbeddingProvider) {
     if (provider.model !== undefined) this.model = provider.model
+    if (provider.evidenceCosine !== undefined) this.evidenceCosine = provider.evidenceCosine
   }
 
   get dimensions (): number {

@@ -23,6 +23,11 @@ export interface EmbeddingProvider {
    */
   readonly fusionWeight: number
   /**
+   * The cosine of a question and a memory from which reflect takes the memory as evidence, whatever words they share;
+   * each model has its own. Default: none.
+   */
+  readonly evidenceCosine?: number
+  /**
    * Whether a write does not wait for its vectors, which are added later; for slow providers. Default false: a write
    * waits, and is stored without vectors only when the provider fails.
    */

@@ -1,6 +1,7 @@
 import { isAbsolute, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { messageOf } from '../errors/message-of.js'
+import { didYouMean } from '../errors/wording.js'
 
 /**
  * A provider is not available: an unknown name, a module that does not load, a class without a method. Ends the start.
@@ -81,8 +82,9 @@ function splitClassName (
 ): [module: string, className: string] {
   const colon = name.lastIndexOf(':')
   if (colon > 0 && colon < name.length - 1) return [name.slice(0, colon), name.slice(colon + 1)]
-  const allowed = Object.keys(registered).join(', ')
-  throw new ProviderError(`${key}: found ${JSON.stringify(name)}, allowed are ${allowed} and module:Class`)
+  const names = Object.keys(registered)
+  throw new ProviderError(`${key}: found ${JSON.stringify(name)}, allowed are ${names.join(', ')} and module:Class` +
+    didYouMean(name, names))
 }
 
 /** @throws ProviderError when the map has a key that the provider does not know */

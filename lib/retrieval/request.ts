@@ -38,6 +38,8 @@ export interface RetrievalRequest {
   readonly limit: number
   /** Hits with a lower score are left out. */
   readonly minScore: number
+  /** A hit with at least this cosine need not reach `minScore`. */
+  readonly sufficientCosine?: number | undefined
   /** The most tokens of all hits together. */
   readonly maxTokens?: number | undefined
   /** Other wordings of the query; their rankings are interleaved with its own. */

@@ -6,6 +6,8 @@ import { finalScore, type OrderedCandidate, type RetrievedHit } from './candidat
 interface TruncationBounds {
   readonly limit: number
   readonly minScore: number
+  /** A candidate with at least this cosine need not reach `minScore`. */
+  readonly sufficientCosine?: number | undefined
   /** The most tokens of all hits together. */
   readonly maxTokens?: number | undefined
 }
@@ -27,14 +29,15 @@ export function * truncateSteps (
 
 /** Takes the first candidates that are within the bounds of the request. */
 export function truncate (
-  candidates: readonly OrderedCandidate[], { limit, minScore, maxTokens = Infinity }: TruncationBounds,
+  candidates: readonly OrderedCandidate[],
+  { limit, minScore, sufficientCosine = Infinity, maxTokens = Infinity }: TruncationBounds,
 ): TruncatedRanking {
   const hits: RetrievedHit[] = []
   let tokens = 0
   for (const candidate of candidates) {
     const score = finalScore(candidate)
-    if (hits.length >= limit || score < minScore) break
     const { bank, memory, passageCount, passages, similarity, ranking, rerank } = candidate
+    if (hits.length >= limit || (score < minScore && (similarity ?? -1) < sufficientCosine)) break
     const { value } = memory.tokens
     if (tokens + value > maxTokens) return { hits, truncated: true, tokens }
     tokens += value

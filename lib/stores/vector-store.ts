@@ -39,6 +39,11 @@ export interface PoolStatus {
 export interface StoreStart {
   /** Absent when the semantic strategy is off: the store then receives no vectors. */
   readonly space?: EmbeddingSpace | undefined
+  /**
+   * Whether nobody has chosen the space: banks with vectors of another one, which somebody did choose, are then searched
+   * by words, and do not end the start.
+   */
+  readonly isDefaultSpace?: boolean
   readonly clock: Clock
   /**
    * Maximum size in bytes of the temporary files of all scans together (`bounds.spool_bytes`); beyond it a scan rejects

@@ -1,3 +1,6 @@
+/** The whole answer of a model when the evidence does not answer the query. */
+export const NO_ANSWER = 'NO_ANSWER'
+
 /** Maximum length of a mark's content that is parsed; a single number may be longer. */
 const MAX_LIST_CHARACTERS = 200
 const MAX_DIGITS = 9

@@ -7,7 +7,7 @@ import { choosePipeline, PIPELINES } from '../../bench/recall/pipelines.js'
 import { configurationOf, embedderLabel } from '../../bench/recall/setting.js'
 import { loadConfig } from '../../lib/config/load.js'
 
-await t.test('without options the project\'s own conversation is measured with the gateway\'s defaults', async (t) => {
+await t.test('without options the project\'s own conversation is measured by words', async (t) => {
   t.match(readOptions([]), {
     mode: 'run',
     at: 'server',
@@ -16,7 +16,9 @@ await t.test('without options the project\'s own conversation is measured with t
     store: 'in_memory',
     runs: [{ name: 'default', pipeline: 'default', embedder: { name: 'none' } }],
   })
-  t.strictSame(configurationOf({ pipeline: await choosePipeline('default'), embedder: { name: 'none' } }), {})
+  t.strictSame(configurationOf({ pipeline: await choosePipeline('default'), embedder: { name: 'none' } }), {
+    embedding_provider: 'mock',
+  })
 })
 
 await t.test('each mode takes its own options', async (t) => {

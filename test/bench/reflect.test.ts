@@ -137,6 +137,7 @@ await t.test('the report contains loads, liveness, overheads and targets', async
     loads,
     overheads: [overhead],
     pairs: [],
+    failed_pairs: [],
     targets: targetsOf(loads, [overhead]),
   })
   for (const part of [

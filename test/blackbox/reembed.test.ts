@@ -20,7 +20,7 @@ t.test('banks move to another provider beside a running server, and a server of 
     writeFileSync(path, JSON.stringify({ vector_store: 'postgres', vector_store_config: { schema }, ...more }))
     return { SERVICES_CONFIG_PATH: path, DATABASE_URL: DATABASE_URL! }
   }
-  const older = configure('older', { retrieval: { weights: { semantic: 1 } } })
+  const older = configure('older', { embedding_provider: 'mock', retrieval: { weights: { semantic: 1 } } })
   const newer = configure('newer', { embedding_provider: './concepts.mjs:ConceptEmbeddings' })
   const post = async (url: string, route: string, body: object) => {
     const response = await fetch(`${url}${route}`, {
@@ -43,7 +43,7 @@ t.test('banks move to another provider beside a running server, and a server of 
     ].join('')),
   )
 
-  const mock = await runCommand('reembed', configure('mock', {}))
+  const mock = await runCommand('reembed', configure('mock', { embedding_provider: 'mock' }))
   t.strictSame([mock.code, mock.stderr.match(/no search would use the vectors of mock/)?.length], [1, 1])
   const nowhere = await runCommand('reembed', newer, ['--bank', 'nowhere'])
   t.equal(nowhere.code, 1)

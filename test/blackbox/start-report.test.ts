@@ -31,7 +31,7 @@ t.test('the start report is one log line without secrets', async (t) => {
     vector_store: 'in_memory',
     durable: false,
     language_model: 'mock',
-    embedding: 'mock',
+    embedding: 'auto (use-lite-en-1)',
     reranker: 'none',
     access_control: 'off',
     metrics: `${server.url}/metrics`,

@@ -50,13 +50,19 @@ t.test('config check finds every problem that would end the start', async (t) =>
   const embedding = 'embedding_provider: openai_compatible\nembedding_provider_config: {model: m, base_url: ' +
     '"http://host/v1", fusion_weight: 0}\n'
   const cases: Array<[yaml: string, problem: RegExp]> = [
-    ['vector_store: postgress\n', /^vector_store: found "postgress", allowed are .* and module:Class$/],
+    ['vector_store: postgress\n', /^vector_store: found "postgress", .*:Class; did you mean "postgres"\?$/],
+    ['embedding_provider: lokal\n', /^embedding_provider: found "lokal", .*; did you mean "local"\?$/],
+    ['llm_provider: antropic\n', /^llm_provider: found "antropic", .*; did you mean "anthropic"\?$/],
+    ['reranker: rerank_endpont\n', /^reranker: found "rerank_endpont", .*; did you mean "rerank_endpoint"\?$/],
     [
       'vector_store: postgres\nvector_store_config: {dsn: "postgres://app:hunter2@db/memory?sslmode=requird"}\n',
       /^vector_store_config\.dsn: sslmode must be disable, prefer, require or verify-full \(the value is not shown\)$/,
     ],
     ['embedding_provider: "./own.mjs:"\n', /^embedding_provider: found/],
-    ['retrieval: {weights: {lexical: 0}}\n', /^retrieval\.weights: one of lexical and semantic must be above 0$/],
+    [
+      'embedding_provider: mock\nretrieval: {weights: {lexical: 0}}\n',
+      /^retrieval\.weights: one of lexical and semantic must be above 0$/,
+    ],
     [
       `${embedding}retrieval: {weights: {lexical: 0}}\n`,
       /^retrieval\.weights: one of lexical and semantic must be above 0$/,

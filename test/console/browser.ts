@@ -94,19 +94,18 @@ export async function storeSettings (t: Test): Promise<{ env: Record<string, str
   return { env: { DATABASE_URL: await freshDatabase(t) }, yaml: POSTGRES }
 }
 
-/** The environment of a server with these options and the store of this run. */
+/** The environment of a server with these options, the store of this run, and no embedding model unless named. */
 async function settingsOf (
   t: Test, { env = {}, yaml }: Pick<ConsoleOptions, 'env' | 'yaml'>,
 ): Promise<Record<string, string>> {
   const store = await storeSettings(t)
   const settings: Record<string, string> = { ...env, ...store.env }
-  const file = [yaml, store.yaml].filter((part) => part !== undefined).join('\n')
-  if (file !== '') {
-    const folder = mkdtempSync(join(tmpdir(), 'console-'))
-    t.teardown(() => { rmSync(folder, { recursive: true }) })
-    settings['SERVICES_CONFIG_PATH'] = join(folder, 'config.yaml')
-    writeFileSync(settings['SERVICES_CONFIG_PATH'], file)
-  }
+  const embeddings = yaml?.includes('embedding_provider:') === true ? undefined : 'embedding_provider: mock'
+  const file = [yaml, embeddings, store.yaml].filter((part) => part !== undefined).join('\n')
+  const folder = mkdtempSync(join(tmpdir(), 'console-'))
+  t.teardown(() => { rmSync(folder, { recursive: true }) })
+  settings['SERVICES_CONFIG_PATH'] = join(folder, 'config.yaml')
+  writeFileSync(settings['SERVICES_CONFIG_PATH'], file)
   return settings
 }
 

@@ -5,7 +5,7 @@ import type {
   Evidence, GenerateRequest, Generation, GenerationPart, LanguageModel,
 } from '../../lib/models/language-model.js'
 import { reflectPrompt } from '../../lib/memory/reflect/prompt.js'
-import { NO_ANSWER } from '../../lib/memory/reflect/abstention.js'
+import { NO_ANSWER } from '../../lib/text/marks.js'
 import { countTokens } from '../../lib/text/tokens.js'
 
 export interface LanguageModelContractOptions {
@@ -135,7 +135,8 @@ export function languageModelContract (
           const [, quote, number] = QUOTE.exec(line) ?? []
           assert.ok(quote !== undefined, `${line} is no quotation`)
           for (const part of quote.split(' … ')) {
-            assert.ok(given[Number(number) - 1]!.text.includes(part.replace(/ …$/, '')), `${part} is not in [${number}]`)
+            const { text } = given[Number(number) - 1]!
+            assert.ok(text.includes(part.replace(/ …$/, '')), `${part} is not in [${number}]`)
           }
         }
       }), { numRuns: runs })

@@ -3,11 +3,20 @@ import type { AuthConfig, Config } from '../../lib/config/config.js'
 import type { FileConfig } from '../../lib/config/schema.js'
 import { settingsOf } from '../../lib/config/settings.js'
 
-/** What a test says of its configuration; the rest is as the process would have it by default, but quiet. */
+/**
+ * What a test says of its configuration; the rest is as the process would have it by default, but quiet, and with the
+ * embeddings of `MOCK_EMBEDDINGS`.
+ */
 export interface TestConfig extends Partial<Omit<Config, 'auth' | 'file' | 'settings' | 'bounds'>> {
   auth?: Partial<AuthConfig>
   file?: FileConfig
 }
+
+/**
+ * Tests do without a model unless they name one: loading it takes long, and its vectors come after the write and change
+ * scores.
+ */
+export const MOCK_EMBEDDINGS = { embedding_provider: 'mock' } as const satisfies FileConfig
 
 export function testConfig (
   { auth = {}, file = {}, maxBodyBytes = 10 * 1024 * 1024, ...rest }: TestConfig = {},
@@ -22,7 +31,7 @@ export function testConfig (
     auth: { mode: 'dev', oidcActorType: 'user', ...auth },
     database: {},
     file,
-    settings: settingsOf(file),
+    settings: settingsOf({ ...MOCK_EMBEDDINGS, ...file }),
     bounds: boundsOf(file.bounds, maxBodyBytes),
     baseDirectory: process.cwd(),
     warnings: [],

@@ -1,6 +1,7 @@
 import Fastify, { type FastifyInstance, type FastifyServerOptions, type LightMyRequestResponse } from 'fastify'
 import type { Test } from 'tap'
 import { loadConfig, type MemoryGatewayOptions } from '../../index.js'
+import { MOCK_EMBEDDINGS } from './config.js'
 
 const JSON_TYPE = { 'content-type': 'application/json' }
 /** The settings of a host's server that docs/library.md recommends. */
@@ -21,7 +22,7 @@ export async function host (t: Test, options: FastifyServerOptions = SERVER): Pr
 }
 
 export function options (more: Partial<MemoryGatewayOptions> = {}): MemoryGatewayOptions {
-  return { prefix: '/memory', config: loadConfig({}), ...more }
+  return { prefix: '/memory', config: loadConfig({}, { file: MOCK_EMBEDDINGS }), ...more }
 }
 
 export async function post (

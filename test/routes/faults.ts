@@ -6,8 +6,8 @@ import {
 
 /** Texts that no log line and no error may contain. */
 export const KEY = 'sk-key-of-the-model'
-export const FACT = 'Alice lives in Lyon, behind the blue door.'
-export const QUESTION = 'Where does Alice live, in which town?'
+export const FACT = 'Alice lives in the town of Lyon, behind the blue door.'
+export const QUESTION = 'In which town does Alice live, behind which blue door?'
 
 /**
  * How the gateway is configured:

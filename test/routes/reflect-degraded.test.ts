@@ -18,7 +18,7 @@ const SECRET = 'api.models.test refused the key sk-123'
 async function failing (t: Test, file: FileConfig = {}) {
   const languageModel = new StreamingModel()
   const app = await testApp(t, { file: { ...FILE, ...file } }, { languageModel })
-  await app.retain('bank', 'Alice drinks green tea. She never liked coffee.')
+  await app.retain('bank', 'Alice drinks green tea.')
   return { ...app, languageModel }
 }
 
@@ -72,7 +72,9 @@ for (const [what, answer, status, code] of faults) {
     languageModel.parts = () => { const given = answer(); return parts(...(typeof given === 'object' ? [' '] : [])) }
     const events = parseEvents((await post('/v1/reflect', QUESTION, EVENTS)).body)
     t.same(events.map(({ event }) => event), ['evidence', 'delta', 'usage', 'done'])
-    t.same(events.at(-1)?.data, { answer: '"Alice drinks green tea." [1]', abstained: false, degraded: ['model'] })
+    const { sources, ...rest } = events.at(-1)?.data as { sources: unknown[] }
+    t.same(rest, { answer: '"Alice drinks green tea." [1]', abstained: false, degraded: ['model'] })
+    t.match(sources, [{ text: 'Alice drinks green tea.', cited: true }])
     t.equal(deltasOf(events), '"Alice drinks green tea." [1]')
     strict.languageModel.parts = languageModel.parts
     const failed = parseEvents((await strict.post('/v1/reflect', QUESTION, EVENTS)).body)
@@ -116,6 +118,15 @@ await t.test('in the extractive mode memories replace a model that hangs until t
   languageModel.answer = hanging
   t.match(
     answerOf(await post('/v1/reflect', { ...QUESTION, timeout_ms: 800 })), { degraded: ['model'], answer: /green tea/ },
+  )
+})
+
+await t.test('an abstention in place of the model says that the model did not answer', async (t) => {
+  const { languageModel, post } = extractive
+  languageModel.answer = () => generation(' ')
+  t.match(
+    answerOf(await post('/v1/reflect', { ...QUESTION, query: 'Who repaired the green roof of the old library?' })),
+    { abstained: true, degraded: ['model'], sources: [] },
   )
 })
 

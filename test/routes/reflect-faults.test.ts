@@ -300,7 +300,7 @@ t.test('in the extractive mode the memories answer for the model, with a warning
         t.match(noted, [{ level: 50, msg: /^request failed: The language model / }], about)
         continue
       }
-      t.match(met.body, { answer: `${FACT} [1]`, abstained: false, degraded: ['model'] }, about)
+      t.match(met.body, { answer: `"${FACT}" [1]`, abstained: false, degraded: ['model'] }, about)
       if (mode === 'stream') t.same(met.events, ['evidence', 'delta', 'usage', 'done'], about)
       t.match(
         noted[0], { level: 40, msg: /^reflect answers without the language model, from the sentences of memories: / },

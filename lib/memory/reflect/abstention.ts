@@ -1,5 +1,4 @@
-/** The whole answer of the model when the evidence does not answer the query. */
-export const NO_ANSWER = 'NO_ANSWER'
+import { NO_ANSWER } from '../../text/marks.js'
 
 /** Characters that may surround NO_ANSWER: white space, quotation marks, emphasis, brackets, full stops. */
 const AROUND = /[\s"'“”„‘’«»`*_.!()]/u

@@ -1,6 +1,6 @@
 import type { JsonSchema, Message } from '../../models/language-model.js'
+import { NO_ANSWER } from '../../text/marks.js'
 import { visibleText } from '../../text/visible.js'
-import { NO_ANSWER } from './abstention.js'
 import type { LabelledEvidence } from './evidence.js'
 
 export interface PromptParts {

@@ -1,13 +1,12 @@
+import { choose, type Quoted } from '../../answering/choice.js'
+import { formatDate, mentionsRelativeTime, resolvedTimes } from '../../answering/relative-times.js'
+import { statementSteps, type Told } from '../../answering/statements.js'
 import { runInTurns, type Steps } from '../../concurrency/steps.js'
 import { systemFlow } from '../../concurrency/system-flow.js'
-import { NO_ANSWER } from '../../memory/reflect/abstention.js'
-import { readMark } from '../../text/marks.js'
+import { NO_ANSWER, readMark } from '../../text/marks.js'
 import { countSteps } from '../../text/tokens.js'
 import type { GenerateRequest, Generation, LanguageModel } from '../language-model.js'
 import type { ModelStatus } from '../status.js'
-import { choose, type Quoted } from './choice.js'
-import { formatDate, mentionsRelativeTime, resolvedTimes } from './relative-times.js'
-import { statementSteps, type Told } from './statements.js'
 
 /** A pair of brackets that may be a mark, and an opening one that a later quotation could close. */
 const BRACKETS = /[[【]([^[\]【】]*)[\]】]|【(?![^【】]*】)/g
@@ -103,8 +102,8 @@ function asQuotation (sentence: string, sources: number): string {
 
 /** @param haveSeveralDays whether memories of several days are quoted, so that their time tells them apart */
 function written ({ told, isEarlier, text }: Quotation, haveSeveralDays: boolean): string {
-  return `${isEarlier ? 'Earlier: ' : ''}${introduction(told, text, haveSeveralDays)}"${text}"${resolved(told, text)} ` +
-    `[${told.source}]`
+  const begin = `${isEarlier ? 'Earlier: ' : ''}${introduction(told, text, haveSeveralDays)}`
+  return `${begin}"${text}"${resolved(told, text)} [${told.source}]`
 }
 
 /** Who said it and when: `Melanie, 17 July 2023: `. A time of storage is told only where it matters. */

@@ -81,5 +81,6 @@ export const TransformersRerankerSettings = Type.Object({
 }, { additionalProperties: false })
 
 /** The settings with defaults filled in, as `settingsCheck` returns them. */
+export type LocalEmbeddingSettings = Resolved<typeof LocalEmbeddingSettings>
 export type TransformersEmbeddingSettings = Resolved<typeof TransformersEmbeddingSettings>
 export type TransformersRerankerSettings = Resolved<typeof TransformersRerankerSettings>

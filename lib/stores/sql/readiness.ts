@@ -23,6 +23,7 @@ interface ReadinessOptions {
 export class Readiness {
   readonly #options: ReadinessOptions
   #space: EmbeddingSpace | undefined
+  #isDefaultSpace = false
   #warn: (message: string) => void = () => {}
   #ready = false
   #inFlight: Promise<void> | undefined
@@ -32,9 +33,14 @@ export class Readiness {
   }
 
   /** @throws ProviderError for an unsuitable database, and with bootstrapSchema for an unreachable one */
-  async start ({ space, warn, info = () => {} }: Pick<StoreStart, 'space' | 'warn' | 'info'>): Promise<void> {
+  async start (
+    { space, isDefaultSpace = false, warn, info = () => {} }: Pick<
+      StoreStart, 'space' | 'isDefaultSpace' | 'warn' | 'info'
+    >,
+  ): Promise<void> {
     const { executor, schema, migrations, bootstrapSchema } = this.#options
     this.#space = space
+    this.#isDefaultSpace = isDefaultSpace
     this.#warn = warn
     try {
       if (bootstrapSchema) {
@@ -92,9 +98,12 @@ group by v.model, v.dimensions order by 3 desc limit 5`, [model, dimensions])
         `${other.banks} ${other.banks === 1 ? 'bank has' : 'banks have'} vectors of ${other.model} ` +
           `(${other.dimensions} dimensions)`
       )).join(', ')
-      throw new ProviderError(`embedding_provider: the configured one makes vectors of ${model} (${dimensions} ` +
-        `dimensions), but ${found}. Vectors of two models cannot be compared: configure the provider that made them, ` +
-        'or move the banks with `npm run reembed` (node dist/scripts/reembed.js)')
+      const isUsed = this.#isDefaultSpace ? 'it is not set, and its default' : 'the configured one'
+      const message = `embedding_provider: ${isUsed} makes vectors of ${model} (${dimensions} dimensions), but ` +
+        `${found}. Vectors of two models cannot be compared: configure the provider that made them, or move the ` +
+        'banks with `npm run reembed` (node dist/scripts/reembed.js)'
+      if (!this.#isDefaultSpace) throw new ProviderError(message)
+      this.#warn(`${message}. Until then they are searched by words only`)
     }
     const [missing] = await executor.read<{ memories: number }>('select coalesce(sum(s.memories - s.embedded), ' +
       `0)::float8 as memories from ${schema}.bank_statistics s`)

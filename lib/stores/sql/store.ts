@@ -100,13 +100,13 @@ export class SqlVectorStore implements VectorStore {
     this.bankConfigs = new SqlBankConfigs({ executor, schema, writer: configs, isShared: shared, whenReady })
   }
 
-  async start ({ space, clock, warn, info = () => {}, spoolBytes }: StoreStart): Promise<void> {
+  async start ({ space, isDefaultSpace = false, clock, warn, info = () => {}, spoolBytes }: StoreStart): Promise<void> {
     this.#space = space
     this.#searcher.start(space)
     if (spoolBytes !== undefined) this.#spools = new Spools({ fileBytes: spoolBytes })
     await removeLeftovers(tmpdir())
     this.#writer.start(space, warn)
-    await this.#readiness.start({ space, warn, info })
+    await this.#readiness.start({ space, isDefaultSpace, warn, info })
     this.#sweeper.start(clock, warn)
     this.#indexes?.start(space, { warn, info })
   }

@@ -42,13 +42,13 @@ const refused: Record<string, { yaml: string, env?: Environment, problems: strin
     )),
   },
   'a time for an embedding that is never asked for': {
-    yaml: 'retrieval: {semantic_timeout_ms: 10}',
+    yaml: 'embedding_provider: mock\nretrieval: {semantic_timeout_ms: 10}',
     problems: ['retrieval.semantic_timeout_ms: embedding_provider is mock, whose vectors are not searched; set ' +
       'embedding_provider'],
   },
   'a time for an embedding, of a bank and of a profile': {
-    yaml: 'banks: {home: {retrieval: {semantic_timeout_ms: 10}}}\nprofiles: {fast: {retrieval: {semantic_timeout_ms: ' +
-      '10}}}',
+    yaml: 'embedding_provider: mock\nbanks: {home: {retrieval: {semantic_timeout_ms: 10}}}\n' +
+      'profiles: {fast: {retrieval: {semantic_timeout_ms: 10}}}',
     problems: ['banks.home', 'profiles.fast'].map((at) => (
       `${at}.retrieval.semantic_timeout_ms: embedding_provider is mock, whose vectors are not searched; set ` +
         'embedding_provider'

@@ -247,11 +247,12 @@ await t.test('a weight for vectors without meaning causes a warning, because it 
   check(t, {
     mock: {
       env: QUIET,
-      yaml: 'retrieval: {weights: {semantic: 1}}',
+      yaml: 'embedding_provider: mock\nretrieval: {weights: {semantic: 1}}',
       warnings: ['retrieval.weights.semantic: embedding_provider is mock, whose vectors represent words and no ' +
         'meaning; set embedding_provider to search by meaning'],
     },
     'switched off': { env: QUIET, yaml: 'retrieval: {weights: {semantic: 0}}', warnings: [] },
+    'the default': { env: QUIET, yaml: 'retrieval: {weights: {semantic: 1}}', warnings: [] },
     'a provider that knows meaning': {
       env: QUIET, yaml: 'embedding_provider: local\nretrieval: {weights: {semantic: 1}}', warnings: [],
     },

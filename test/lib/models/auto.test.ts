@@ -51,6 +51,16 @@ t.test('auto has no embeddings without either, and recall is lexical', async (t)
     'and no model is named: recall searches by words only'])
 })
 
+t.test('the model is loaded for the first text, and not for a provider that embeds nothing', async (t) => {
+  const { provider } = await choose(t, {}, { module: MISSING.module, engine: 'file:///nowhere/engine.mjs' })
+  t.strictSame(provider.status?.(), { running: 0, waiting: 0, cache: { hits: 0, misses: 0 } })
+  await t.rejects(provider.embed(['a'], {}), /^embedding_provider: local: Cannot find module/)
+  await provider.close?.()
+  const { provider: unused } = await choose(t, {}, { module: MISSING.module, engine: ENGINE })
+  await unused.close?.()
+  await t.rejects(unused.embed(['a'], {}), new Error('embedding_provider: local is closed'))
+})
+
 t.test('settings are checked for every choice', async (t) => {
   await t.rejects(choose(t, { treads: 2 }, MISSING), new ProviderError('embedding_provider_config.treads: is not ' +
     'a known key'))

@@ -75,12 +75,15 @@ t.test('unknown keys are named, together with the known ones', async (t) => {
   t.doesNotThrow(() => { refuseUnknownKeys('x_config', { a: 1 }, ['a', 'b']) })
 })
 
-t.test('an unknown name is refused with the allowed names', async (t) => {
-  for (const name of ['nobody', 'Plain', '', 'toString', '__proto__', 'constructor', 'plain:', ':Greeter', ':']) {
-    t.equal(
-      await refusal(name, '/nowhere'),
-      `greeter: found ${JSON.stringify(name)}, allowed are plain, polite and module:Class`,
-    )
+t.test('an unknown name is refused with the allowed names, and the nearest of them', async (t) => {
+  const refused = (name: string) => (
+    `greeter: found ${JSON.stringify(name)}, allowed are plain, polite and module:Class`
+  )
+  for (const name of ['nobody', '', 'toString', '__proto__', 'constructor', ':Greeter', ':']) {
+    t.equal(await refusal(name, '/nowhere'), refused(name))
+  }
+  for (const [name, meant] of [['Plain', 'plain'], ['plain:', 'plain'], ['plite', 'polite']] as const) {
+    t.equal(await refusal(name, '/nowhere'), `${refused(name)}; did you mean "${meant}"?`)
   }
 })
 

@@ -987,7 +987,7 @@ export interface components {
                 max_evidence?: number;
                 /** @description Maximum tokens of the evidence in total. Default 6000. */
                 max_evidence_tokens?: number;
-                /** @description Minimum score of evidence. When no memory reaches it, reflect abstains and calls no model. Default 0.2. */
+                /** @description Minimum score of evidence. When no memory reaches it, nor a cosine of 0.5 with the model of `embedding_provider: local`, reflect abstains and calls no model. Default 0.2. */
                 min_score?: number;
                 /**
                  * @description Minimum trust of evidence. A request may raise it (`min_trust`), not lower it. Default suspect: any.

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import t from 'tap'
-import { NO_ANSWER } from '../../../../lib/memory/reflect/abstention.js'
+import { NO_ANSWER } from '../../../../lib/text/marks.js'
 import { CitationFilter, type FilteredAnswer } from '../../../../lib/memory/reflect/citations.js'
 import { filterCitations } from '../../../helpers/citations.js'
 import { anyUtf16 } from '../../../helpers/arbitraries.js'

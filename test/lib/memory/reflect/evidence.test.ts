@@ -54,7 +54,14 @@ function textsOf (given: Given[], bounds: Partial<typeof WIDE> = {}): string[] {
 
 t.test('evidence contains what the prompt shows of a memory', async (t) => {
   const { hits, evidence } = pickEvidence([
-    candidate({ text: 'One.', bankId: 'work', occurredAt: AT - 1000, source: 'ch\u200bat', trust: 'untrusted', speaker: 'A\u200bda' }),
+    candidate({
+      text: 'One.',
+      bankId: 'work',
+      occurredAt: AT - 1000,
+      source: 'ch\u200bat',
+      trust: 'untrusted',
+      speaker: 'A\u200bda',
+    }),
     candidate({ text: 'Tw\u00ado.' }),
   ], WIDE)
   t.same(evidence, [

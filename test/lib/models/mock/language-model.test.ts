@@ -50,7 +50,9 @@ t.test('relative times are told as dates of the calendar', async (t) => {
     ['last October', 'October 2022'], ['last Friday', '14 July 2023'],
   ] as const) {
     t.equal(
-      await answerOf('When was the kayak repaired?', [null, `The kayak was repaired ${words}.`, '2023-07-17T14:31:00Z']),
+      await answerOf('When was the kayak repaired?', [
+        null, `The kayak was repaired ${words}.`, '2023-07-17T14:31:00Z',
+      ]),
       `17 July 2023: "The kayak was repaired ${words}." (${words}: ${means}) [1]`,
     )
   }
@@ -84,12 +86,16 @@ t.test('who is asked about is preferred as speaker, by the name before the text 
     ]),
     /^Caroline: "I play the guitar\." \[2\]/,
   )
-  t.equal(await answer('What does Caroline play?', ['Caroline: I play the guitar.']), 'Caroline: "I play the guitar." [1]')
+  t.equal(
+    await answer('What does Caroline play?', ['Caroline: I play the guitar.']), 'Caroline: "I play the guitar." [1]',
+  )
 })
 
 t.test('evidence that does not answer is not quoted', async (t) => {
   t.equal(await answer('Who is the physician?', ['Alice saw her doctor. It was raining.', 'Bob was there.']), NO_ANSWER)
-  t.equal(await answer('When did Zoe adopt her parrot in Quito?', ['Alice adopted a cat.', 'Bob likes Lyon.']), NO_ANSWER)
+  t.equal(
+    await answer('When did Zoe adopt her parrot in Quito?', ['Alice adopted a cat.', 'Bob likes Lyon.']), NO_ANSWER,
+  )
 })
 
 t.test('a memory close in meaning answers a short question that shares no word with it', async (t) => {
@@ -192,7 +198,9 @@ t.test('statements of one time, or that agree, are not called earlier', async (t
   const [lyon, oslo] = ['Alice lives in Lyon.', 'Alice lives in Oslo.']
   for (const text of [
     await answerOf('Where does Alice live?', [null, lyon, null], [null, oslo, null]),
-    await answerOf('Where does Alice live?', [null, lyon, '2024-03-01T10:00:00Z'], [null, oslo, '2024-03-01T10:00:00Z']),
+    await answerOf(
+      'Where does Alice live?', [null, lyon, '2024-03-01T10:00:00Z'], [null, oslo, '2024-03-01T10:00:00Z'],
+    ),
     await answerOf('Where does Alice live?', [null, lyon, '2019-05-04T10:00:00Z'], [
       null, 'Alice lives in Lyon with Bob.', '2024-03-01T10:00:00Z',
     ]),

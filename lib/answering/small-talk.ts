@@ -1,4 +1,4 @@
-import { words } from '../../text/words.js'
+import { words } from '../text/words.js'
 
 /** Words of greetings, thanks, praise and agreement, as `words` folds them: alone they tell nothing. */
 const SMALL_TALK: ReadonlySet<string> = new Set(words(`
@@ -14,14 +14,16 @@ const SMALL_TALK: ReadonlySet<string> = new Set(words(`
   how who a an the is are was were be been am do did does have has had can could would will to of for with about at
   in on and or but if as from all always ever again back long time catch catching up chat talk talking new stuff
   hope hoping doing going fine best wishes luck day everything anything something things thing mate buddy friend pal
-  dear guys man girl bro dude there miss missed cant wait way tell glad meet seeing keep keeping support sharing share help let makes made
+  dear guys man girl bro dude there miss missed cant wait way tell meet seeing keep keeping support
+  sharing share help let makes made
 `))
 /** A greeting, an exclamation or an agreement before what is said, perhaps with a name: `Hey Mel!`, `Yeah, Jo,`. */
 const OPENING = new RegExp([
-  String.raw`^(?:(?:hey|hi|hiya|hello|yo|wow|whoa|woah|oh|ooh|aww?|ah|haha|yay|yes|yeah|yep|yup|yea|nope|nah|no|ok|okay`,
-  String.raw`|sure|right|exactly|absolutely|definitely|totally|of course|thanks(?: a lot| so much)?|thank you(?: so much)?`,
-  String.raw`|congrats|congratulations|sorry|cheers|good (?:morning|evening|afternoon))`,
-  String.raw`(?:\s+(?:there|guys|everyone|[\p{Lu}][\p{L}'’.-]*))?\s*[,!.…—–-]+\s*(?:[\p{Lu}][\p{L}'’-]*\s*[,!.]+\s*)?)+`,
+  String.raw`^(?:(?:hey|hi|hiya|hello|yo|wow|whoa|woah|oh|ooh|aww?|ah|haha|yay|yes|yeah|yep|yup|yea|nope|nah|no|ok`,
+  String.raw`|okay|sure|right|exactly|absolutely|definitely|totally|of course|thanks(?: a lot| so much)?`,
+  String.raw`|thank you(?: so much)?|congrats|congratulations|sorry|cheers|good (?:morning|evening|afternoon))`,
+  String.raw`(?:\s+(?:there|guys|everyone|\p{L}[\p{L}'’.-]*))?\s*[,!.…—–-]+\s*`,
+  String.raw`(?:\p{L}[\p{L}'’-]*\s*[,!.]+\s*)?)+`,
 ].join(''), 'iu')
 
 /** The sentence without a greeting, an exclamation or an agreement before it. */

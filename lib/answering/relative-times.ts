@@ -1,6 +1,6 @@
-import { timeSpans } from '../../retrieval/dates.js'
-import { MONTHS } from '../../retrieval/calendar-periods.js'
-import { DAY_MS } from '../../time/days.js'
+import { timeSpans } from '../retrieval/dates.js'
+import { MONTHS } from '../retrieval/calendar-periods.js'
+import { DAY_MS } from '../time/days.js'
 
 const NUMBER = String.raw`(?:\d{1,3}|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)`
 const WEEKDAY = '(?:mon|tues|wednes|thurs|fri|satur|sun)day'

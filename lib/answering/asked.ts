@@ -1,7 +1,8 @@
-import { frameWordsOf } from '../../retrieval/query-words.js'
-import { ASSISTANTS } from '../../stores/context.js'
-import { contentStems } from '../../text/analysis.js'
-import { words } from '../../text/words.js'
+import { frameWordsOf } from '../retrieval/query-words.js'
+import { ASSISTANTS } from '../stores/context.js'
+import { contentStems } from '../text/analysis.js'
+import { words } from '../text/words.js'
+import { mattersOf } from './matters.js'
 
 export type AskedFor = 'time' | 'number' | 'place' | 'person' | 'reason' | 'other'
 
@@ -10,11 +11,16 @@ export interface Asked {
   readonly kind: AskedFor
   /** Stems of the words that an answer shares with the question, without names of speakers; distinct. */
   readonly terms: readonly string[]
+  /** The matters of its words (matters.ts). */
+  readonly matters: ReadonlySet<number>
   /** The speakers, as in `speakerKey`, whom it names or, as `I` or `you`, means. */
   readonly speakers: ReadonlySet<string>
   /** Whether it asks for what holds now, of which only the latest statement may be true: `Where do I live?` */
   readonly isAboutPresent: boolean
 }
+
+/** A question of more words is told by its first ones, so that a long one does not cost more. */
+const MAX_TERMS = 64
 
 const KINDS: ReadonlyArray<[AskedFor, RegExp]> = [
   ['time', new RegExp([
@@ -27,11 +33,17 @@ const KINDS: ReadonlyArray<[AskedFor, RegExp]> = [
     String.raw`|distance|weight|height|temperature|speed|version|duration)\b`,
   ].join(''), 'i')],
   ['place', /\b(?:where|(?:which|what) (?:city|cities|country|countries|states?|places?|areas?|locations?|towns?))\b/i],
-  ['person', /^\s*(?:with |to |from |for )?(?:who|whom|whose)\b|\bwhat(?:['’]s| is| was) (?:the |my |his |her )?name\b/i],
+  ['person', new RegExp([
+    String.raw`^\s*(?:with |to |from |for )?(?:who|whom|whose)\b`,
+    String.raw`\bwhat(?:['’]s| is| was) (?:the |my |his |her )?name\b`,
+  ].join('|'), 'i')],
   ['reason', /\bwhy\b|\b(?:what|which) (?:\w+ )?(?:motivated|inspired|made|prompted|led|reasons?)\b/i],
 ]
 /** `Where do I live?`, `What is my job now?`; not `What does she say about …`, which has no present state. */
-const PRESENT = /^\s*(?:[\p{L}'’-]+\s+){0,4}?(?:is|are|am|do|does)\b|\b(?:currently|nowadays|these days|still|at the moment)\b/iu
+const PRESENT = new RegExp([
+  String.raw`^\s*(?:[\p{L}'’-]+\s+){0,4}?(?:is|are|am|do|does)\b`,
+  String.raw`\b(?:currently|nowadays|these days|still|at the moment)\b`,
+].join('|'), 'iu')
 const NOT_PRESENT = /\b(?:did|was|were|had|used to|before|first|ever|originally|previously|ago|last|going to)\b/i
 const FIRST_PERSON = /\b(?:i|my|mine|myself|(?<!\b(?:tell|show|give|help|let|send|write|ask|remind) )me|we|our)\b/i
 const SECOND_PERSON = new RegExp([
@@ -71,7 +83,8 @@ export function readQuestion (question: string, known: ReadonlySet<string>): Ask
   const kind = KINDS.find(([, form]) => form.test(question))?.[0] ?? 'other'
   return {
     kind,
-    terms: terms.length > 0 ? terms : stems,
+    terms: (terms.length > 0 ? terms : stems).slice(0, MAX_TERMS),
+    matters: mattersOf(stems),
     speakers,
     isAboutPresent: kind !== 'time' && kind !== 'reason' && PRESENT.test(question) && !NOT_PRESENT.test(question),
   }

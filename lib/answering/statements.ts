@@ -1,11 +1,11 @@
-import type { Steps } from '../../concurrency/steps.js'
-import { otherForms } from '../../text/alternative-terms.js'
-import { sentenceSteps } from '../../text/sentences.js'
-import { stem } from '../../text/stems.js'
-import { STOP_WORDS } from '../../text/stop-words.js'
-import { wordsInParts } from '../../text/words.js'
-import { parseInstant } from '../../time/clock.js'
-import type { Evidence } from '../language-model.js'
+import type { Steps } from '../concurrency/steps.js'
+import { otherForms } from '../text/alternative-terms.js'
+import { sentenceSteps } from '../text/sentences.js'
+import { stem } from '../text/stems.js'
+import { STOP_WORDS } from '../text/stop-words.js'
+import { wordsInParts } from '../text/words.js'
+import { parseInstant } from '../time/clock.js'
+import type { Evidence } from '../models/language-model.js'
 import { speakerKey } from './asked.js'
 import { mattersOf } from './matters.js'
 import { tellsSomething, withoutOpening } from './small-talk.js'
@@ -50,11 +50,11 @@ export interface Statement {
 const NAME_BEFORE_TEXT =
   /^\s*([\p{Lu}\p{Lo}][\p{L}\p{M}'’.-]{0,39}(?: [\p{Lu}\p{Lo}][\p{L}\p{M}'’.-]{0,39}){0,2}):\s+(?=\S)/u
 /** The description of a picture, which nobody said. */
-const CAPTION = /\s*\[(?:photo|image|picture)\b[^\]]*\]\s*$/i
+const CAPTION = /^\[(?:photo|image|picture)\b[^\]]*\]\s*$/i
 /** What follows a statement in one sentence, up to a question mark: `…, can you help?` */
 const QUESTION_PART = new RegExp([
-  String.raw`[,;:—–-]\s*(?:(?:and|but|so)\s+)?(?=(?:can|could|would|will|should|do|does|did|is|are|was|what|how|why`,
-  String.raw`|when|where|who|which|any|have|has)\b)`,
+  String.raw`[,;:—–-]\s*(?:(?:and|but|so)\s+)?(?=(?:can|could|would|will|should|do|does|did|is|are|was|what|how`,
+  String.raw`|why|when|where|who|which|any|have|has)\b)`,
 ].join(''), 'iu')
 /** The score of evidence that was not ranked. */
 const UNRANKED = 0.5
@@ -98,9 +98,14 @@ export function * statementSteps (evidence: readonly Evidence[]): Steps<Told[]> 
 
 /** @returns the part of a sentence that states something; undefined when it only greets, reacts or asks */
 export function statedIn (sentence: string, isName: (word: string) => boolean): string | undefined {
-  const said = withoutOpening(sentence.replace(CAPTION, ''))
+  const said = withoutOpening(withoutCaption(sentence))
   const stated = ASKS.test(said) ? statementBeforeQuestion(said) : said
   return stated !== undefined && tellsSomething(stated, isName) ? stated : undefined
+}
+
+function withoutCaption (sentence: string): string {
+  const start = sentence.lastIndexOf('[')
+  return start !== -1 && CAPTION.test(sentence.slice(start)) ? sentence.slice(0, start).trimEnd() : sentence
 }
 
 function statementBeforeQuestion (sentence: string): string | undefined {

@@ -1,12 +1,12 @@
-import type { Steps } from '../../concurrency/steps.js'
+import type { Steps } from '../concurrency/steps.js'
 import { isAssistant, readQuestion, type Asked, type AskedFor } from './asked.js'
-import { hasWordOrMatter, mattersOf } from './matters.js'
+import { hasWordOrMatter } from './matters.js'
 import { contradict, isChangeOf, MOST_WORDS } from './contradictions.js'
 import { statedIn, type Statement, type Told } from './statements.js'
 
 /** Maximum number of sentences in an answer. */
 const MAX_SENTENCES = 3
-/** A further sentence is quoted from this share of the best one's score; of a memory that is quoted already, earlier. */
+/** A further sentence is quoted from this share of the best one's score; a lower one in a memory that is quoted. */
 const FURTHER = 0.75
 const FURTHER_OF_SAME = 0.5
 /** The evidence answers from this sum of `supportOf` on. */
@@ -47,12 +47,12 @@ const ANSWERS: Readonly<Record<Exclude<AskedFor, 'other'>, RegExp>> = {
   number: new RegExp(String.raw`\d|\b(?:one|once|twice|${WORD_NUMBER})\b`, 'i'),
   place: /\b(?:in|at|from|to|near|around|through|across|outside|by)\s+(?:(?:the|my|our|a|an)\s+)?\p{L}+/u,
   person: new RegExp([
-    String.raw`(?<=\S\s+)\p{Lu}\p{Ll}+|\b(?:he|she|they|mom|mum|dad|mother|father|sister|brother|wife|husband|friend|son`,
-    String.raw`|daughter|boss|colleague|partner|grand\p{L}+)\b`,
+    String.raw`(?<=\S\s+)\p{Lu}\p{Ll}+|\b(?:he|she|they|mom|mum|dad|mother|father|sister|brother|wife|husband|friend`,
+    String.raw`|son|daughter|boss|colleague|partner|grand\p{L}+)\b`,
   ].join(''), 'u'),
   reason: new RegExp([
-    String.raw`\b(?:because|since|so (?:that|i|we)|reason|why|inspired|motivated|made me|want(?:ed)? to|in order|helps?`,
-    String.raw`|due to)\b`,
+    String.raw`\b(?:because|since|so (?:that|i|we)|reason|why|inspired|motivated|made me|want(?:ed)? to|in order`,
+    String.raw`|helps?|due to)\b`,
   ].join(''), 'i'),
 }
 const FIRST_PERSON = /\b(?:I|[Mm]y|[Mm]e|[Mm]ine|[Ww]e|[Oo]ur)\b/
@@ -61,12 +61,12 @@ const POINTER = new RegExp([
   String.raw`|that (?:pic|photo|one))\b`,
 ].join(''), 'i')
 const REACTION = new RegExp([
-  String.raw`^(?:that['’]?s|that (?:is|sounds|must)|sounds|glad|so glad|you['’]re|your|you|it['’]s (?:so|really|great`,
-  String.raw`|awesome)|i['’]m (?:so |really )?(?:glad|happy|proud))\b`,
+  String.raw`^(?:that['’]?s|that (?:is|sounds|must)|sounds|glad|so glad|you['’]re|your|you|it['’]s (?:so|really`,
+  String.raw`|great|awesome)|i['’]m (?:so |really )?(?:glad|happy|proud))\b`,
 ].join(''), 'i')
 /** From this cosine on a memory is taken to be about the question, fully from `SURE_COSINE`. */
 const LEAST_COSINE = 0.4
-const SURE_COSINE = 0.6
+const SURE_COSINE = 0.58
 /** The meaning of a question of more words counts less: a long one shares words with what answers it. */
 const FEW_WORDS = 2
 
@@ -186,9 +186,8 @@ function supportOf (asked: Asked, coverage: Coverage, best: Statement, memories:
 function select (asked: Asked, scored: readonly Scored[]): Statement[] {
   const best = scored[0]!
   const chosen: Statement[] = [best.statement]
-  const matters = mattersOf(asked.terms)
   const change = asked.isAboutPresent
-    ? scored.find(({ statement }) => isChangeOf(statement, best.statement, matters))
+    ? scored.find(({ statement }) => isChangeOf(statement, best.statement, asked))
     : undefined
   if (change !== undefined) chosen.push(change.statement)
   for (const { statement, score } of scored.slice(1)) {
@@ -208,10 +207,10 @@ function repeats (one: Statement, other: Statement): boolean {
 
 /** Where statements differ, the latest comes first; the others stay in their order. */
 function orderByTime (asked: Asked, chosen: readonly Statement[], coverage: Coverage): Quoted[] {
-  const matters = mattersOf(asked.terms)
   const answers = (statement: Statement) => (
-    asked.kind !== 'other' && ANSWERS[asked.kind].test(statement.text) && coverage.weighted(statement) >= SAME_QUESTION &&
-    statement.contentTerms.length <= MOST_WORDS && !isAssistant(statement.told.speakerKey)
+    asked.kind !== 'other' && ANSWERS[asked.kind].test(statement.text) &&
+    coverage.weighted(statement) >= SAME_QUESTION && statement.contentTerms.length <= MOST_WORDS &&
+    !isAssistant(statement.told.speakerKey)
   )
   const bothAnswer = (one: Statement, other: Statement) => (
     one.told.speakerKey === other.told.speakerKey && answers(one) && answers(other)
@@ -220,7 +219,7 @@ function orderByTime (asked: Asked, chosen: readonly Statement[], coverage: Cove
   for (const statement of chosen) {
     const isReplacedBy = (other: Statement) => (
       (asked.kind !== 'time' && contradict(statement, other)) || (asked.isAboutPresent && (
-        isChangeOf(other, statement, matters) || (bothAnswer(statement, other))
+        isChangeOf(other, statement, asked) || (bothAnswer(statement, other))
       ))
     )
     const isEarlier = chosen.some((other) => isLater(other, statement) && isReplacedBy(other))

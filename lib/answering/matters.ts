@@ -1,5 +1,5 @@
-import { stem } from '../../text/stems.js'
-import { words } from '../../text/words.js'
+import { stem } from '../text/stems.js'
+import { words } from '../text/words.js'
 
 /**
  * What people tell about themselves and change: a statement of such a matter and one of its change share no word
