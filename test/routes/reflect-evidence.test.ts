@@ -19,7 +19,7 @@ async function asking (test: Test, file: FileConfig = {}): Promise<Asking> {
     languageModel,
     evidenceFor: async (query, more = { bank_id: 'bank' }) => {
       const before = languageModel.asked.length
-      const { sources, abstained } = answerOf(await app.post('/v1/reflect', { query, ...more }))
+      const { sources, abstained } = answerOf(await app.post('/v1/reflect', { query, include_sources: 'all', ...more }))
       if (abstained && languageModel.asked.length === before) return []
       const evidence = evidenceIn(languageModel.last)
       if (!isDeepStrictEqual(sources.map(({ bank_id: bank }) => bank), evidence.map(({ bank }) => bank))) {
