@@ -37,7 +37,7 @@ t.test('with the defaults doctor finds no problem, and reports what is not store
   t.match(
     stdout,
     new RegExp([
-      String.raw`\nok {7}embedding provider: mock returns vectors of 256 dimensions`,
+      String.raw`\nok {7}embedding provider: auto returns vectors of (?:512|256) dimensions`,
       String.raw`\nok {7}language model: mock answers`,
       String.raw`\nskipped {2}database: vector_store is in_memory`,
     ].join('')),
