@@ -5,7 +5,9 @@ import { disconnectSignal } from '../http/disconnect-signal.js'
 import { BankConfigurationSchema } from '../lib/config/schema.js'
 import { invalidField } from '../lib/errors/service-error.js'
 import { UNSET_ETAG, type Precondition } from '../lib/memory/entity-tags.js'
-import { BankConfigAnswer, BankConfigHistoryAnswer, DeleteBankAnswer } from '../lib/memory/schemas.js'
+import {
+  BankConfigAnswer, BankConfigHistoryAnswer, ConfigHistoryQuery, DeleteBankAnswer,
+} from '../lib/memory/schemas.js'
 import { BankParams } from './banks.js'
 import { answers, BODY_ERRORS, CALLER_ERRORS, LIMIT_ERRORS, withHeaders } from './responses.js'
 
@@ -105,9 +107,12 @@ export const bankConfigRoutes: FastifyPluginAsyncTypebox = async (app) => {
       tags: ['banks'],
       summary: 'List the latest changes of the configuration of a bank',
       params: BankParams,
+      querystring: ConfigHistoryQuery,
       response: answers({ 200: BankConfigHistoryAnswer }, CALLER_ERRORS),
     },
-  }, async ({ params, context }) => await configurations.history(params.bank_id, context))
+  }, async ({ params, query, context }) => (
+    await configurations.history({ bank_id: params.bank_id, ...query }, context)
+  ))
 
   app.delete('/v1/banks/:bank_id', {
     config,

@@ -52,17 +52,19 @@ sources:
   shop: {type: webhook, target_bank: shop-events, auth: {type: hmac, secret: screenshot-secret}}
 `
 
-const MEMORIES: ReadonlyArray<[speaker: string, content: string, tags: string[]]> = [
-  ['Alice', 'I drink green tea in the morning.', ['habit', 'drink']],
-  ['Alice', 'I am allergic to peanuts.', ['health', 'food']],
-  ['Alice', 'I moved from Lisbon to Berlin in March.', ['place']],
-  ['Ben', 'The release of the gateway is planned for the first week of December.', ['work']],
-  ['Alice', 'I prefer meetings after ten o\'clock.', ['work', 'habit']],
-  ['Clara', 'I visit my sister Alice every second summer.', ['family']],
-  ['Alice', 'I learn the cello and play on Thursdays.', ['habit', 'music']],
-  ['Alice', 'On flights I take an aisle seat.', ['travel']],
-  ['Alice', 'I read novels by Clarice Lispector.', ['books']],
-  ['Ben', 'The budget of the workshop is 4,000 euros.', ['work']],
+/** In the order in which they are said, so that the list is in the order of its times. */
+const MEMORIES: ReadonlyArray<[speaker: string, day: string, content: string, tags: string[]]> = [
+  ['Alice', '2026-01-12', 'I live in Lisbon, close to the river.', ['place']],
+  ['Alice', '2026-01-12', 'I drink green tea in the morning.', ['habit', 'drink']],
+  ['Clara', '2026-01-30', 'I visit my sister Alice every second summer.', ['family']],
+  ['Alice', '2026-02-03', 'I am allergic to peanuts.', ['health', 'food']],
+  ['Ben', '2026-02-16', 'The release of the gateway is planned for the first week of December.', ['work']],
+  ['Alice', '2026-02-17', 'I prefer meetings after ten o\'clock.', ['work', 'habit']],
+  ['Alice', '2026-04-02', 'I moved to Berlin last month.', ['place']],
+  ['Ben', '2026-04-20', 'The budget of the workshop is 4,000 euros.', ['work']],
+  ['Alice', '2026-05-07', 'I learn the cello and play on Thursdays.', ['habit', 'music']],
+  ['Alice', '2026-05-19', 'On flights I take an aisle seat.', ['travel']],
+  ['Clara', '2026-06-01', 'I read novels by Clarice Lispector.', ['books']],
 ]
 
 async function tryRecall (page: Page): Promise<void> {
@@ -72,7 +74,7 @@ async function tryRecall (page: Page): Promise<void> {
 }
 
 async function askReflect (page: Page): Promise<void> {
-  await page.getByLabel('Question', { exact: true }).fill('What does Alice drink in the morning?')
+  await page.getByLabel('Question', { exact: true }).fill('Where does Alice live?')
   await page.getByRole('button', { name: 'Ask', exact: true }).click()
   await page.getByText('Tokens', { exact: true }).waitFor()
   await page.locator('.reflect-answer .reflect-citation').first().focus()
@@ -115,11 +117,13 @@ async function post (url: string, body: object): Promise<void> {
 
 /** Stores memories, and makes requests for the overview to show. */
 async function fill (url: string): Promise<void> {
-  const items = MEMORIES.map(([speaker, content, tags]) => ({ speaker, content, tags, document_id: tags[0] }))
+  const items = MEMORIES.map(([speaker, day, content, tags]) => (
+    { speaker, content, tags, document_id: tags[0], occurred_at: `${day}T09:00:00Z` }
+  ))
   await post(`${url}/v1/retain/batch`, { bank_id: BANK, items })
   await post(`${url}/v1/retain`, { bank_id: 'team', content: 'The team meets on Mondays.', tags: ['work'] })
   await post(`${url}/v1/ingest/webhook/${SOURCE}`, { text: 'The build of the release branch is green.' })
-  for (const [, content] of MEMORIES) await post(`${url}/v1/recall`, { bank_id: BANK, query: content })
+  for (const [, , content] of MEMORIES) await post(`${url}/v1/recall`, { bank_id: BANK, query: content })
 }
 
 async function take (page: Page, { name, path, act }: Screenshot, url: string): Promise<void> {

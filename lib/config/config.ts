@@ -41,6 +41,11 @@ export interface Config {
   shutdownTimeoutMs: number
   auth: AuthConfig
   adminToken?: string | undefined
+  /**
+   * The key of cursors that clients may not read, 64 hexadecimal digits, derived from the secrets of the process, so
+   * that processes with the same secrets share it. Absent without secrets: each process has a key of its own.
+   */
+  cursorKey?: string | undefined
   /** `variable` is the one that the URI was read from, directly or through its file. */
   database: { url?: string, variable?: 'DATABASE_URL' | 'SERVICES_PG_DSN' }
   file: FileConfig

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { boundsOf } from './bounds.js'
+import { cursorKeyOf } from './cursor-key.js'
 import { EnvironmentReader, type Environment } from './environment-reader.js'
 import { readDatabase, readSettings, type EnvironmentSettings } from './environment.js'
 import { readUtf8, reasonOf, type ReadFile } from './files.js'
@@ -226,6 +227,7 @@ function assemble (
   return {
     ...rest,
     auth: { mode, ...auth },
+    cursorKey: cursorKeyOf(settings),
     file: safeFile,
     settings: settingsOf(safeFile),
     bounds: boundsOf(safeFile.bounds, rest.maxBodyBytes),

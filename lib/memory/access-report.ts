@@ -4,7 +4,6 @@ import { invalidField } from '../errors/service-error.js'
 import { bankOf, callerOf, isPrincipal, OPERATOR, type RequestContext } from '../identity/context.js'
 import { PRINCIPAL_IN_WORDS } from '../validation/ids.js'
 import { pageSize, RESOLVE_BATCH, type Banks } from './banks.js'
-import { decodeCursor, encodeCursor, isBankPlace } from './cursor.js'
 import type { Dependencies } from './dependencies.js'
 import type { OpenBank } from './file-settings.js'
 import type { OperationOptions } from './operation-options.js'
@@ -44,7 +43,7 @@ export class AccessReport {
     const { store, clock } = this.#deps
     const context = contextOf(query)
     const limit = pageSize(query.limit)
-    const after = query.cursor === undefined ? undefined : bankOf(context, decodeCursor(query.cursor, isBankPlace)[0])
+    const after = this.#banks.afterCursor(query.cursor, context)
     const found = await store.listBanks({
       now: clock(),
       tenantId: context.tenantId,
@@ -52,8 +51,9 @@ export class AccessReport {
       caller: OPERATOR,
       after,
     })
-    const shown = found.slice(0, limit).map(({ bankId }) => bankId)
-    return await this.#answer(shown, found.length > limit ? encodeCursor([shown.at(-1)]) : null, context, OPERATOR)
+    const shown = found.slice(0, limit)
+    const next = found.length > limit ? this.#banks.cursorAfter(shown.at(-1)!) : null
+    return await this.#answer(shown.map(({ bankId }) => bankId), next, context, OPERATOR)
   }
 
   /** For operators: whether a caller has a permission, and why. */

@@ -8,12 +8,17 @@ import { toAnswer, withEtag, type TaggedConfig } from './bank-configuration-answ
 import { checkBankConfiguration } from './bank-configuration-check.js'
 import { readStored } from './bank-directory.js'
 import { makeBankQueue } from './bank-queue.js'
+import { isRevisionPlace } from './cursor.js'
 import type { Dependencies } from './dependencies.js'
 import { etagOf, requirePrecondition, UNSET_ETAG, type Precondition } from './entity-tags.js'
 import { resolveBank, type OpenBank } from './file-settings.js'
 import { mergePatch } from './merge-patch.js'
 import type { OperationOptions } from './operation-options.js'
-import type { BankConfigAnswer, BankConfigHistoryAnswer, DeleteBankAnswer } from './schemas.js'
+import { clamp } from './records.js'
+import {
+  CONFIG_HISTORY_PAGE, type BankConfigAnswer, type BankConfigHistoryAnswer, type ConfigHistoryQuery,
+  type DeleteBankAnswer,
+} from './schemas.js'
 
 /** Maximum number of attempts of a merge when other changes intervene, as those of other processes do. */
 const ATTEMPTS = 10
@@ -94,13 +99,21 @@ export class BankConfigurations {
     return await this.#change(bankId, context, { precondition, needsExisting: false, next: () => null })
   }
 
-  /** The history of the configuration, newest first. */
-  async history (bankId: string, context: RequestContext): Promise<BankConfigHistoryAnswer> {
-    const { key } = await this.#deps.directory.openOne(context, 'admin', bankId)
-    const { bankConfigs } = this.#deps.store
-    const entries = bankConfigs === undefined ? [] : await bankConfigs.history(key)
+  /** A page of the history of the configuration, newest first. @throws ServiceError invalid_request for the cursor */
+  async history (
+    { bank_id: bankId, limit: wanted, cursor }: { bank_id: string } & ConfigHistoryQuery, context: RequestContext,
+  ): Promise<BankConfigHistoryAnswer> {
+    const { directory, store: { bankConfigs }, cursors } = this.#deps
+    const { key } = await directory.openOne(context, 'admin', bankId)
+    const limit = clamp(wanted ?? CONFIG_HISTORY_PAGE.default, CONFIG_HISTORY_PAGE.min, CONFIG_HISTORY_PAGE.max)
+    const list = `history of ${bankId}`
+    const [before] = cursor === undefined ? [] : cursors.open(list, key.tenantId, cursor, isRevisionPlace)
+    // One more than a page shows whether there is a next one.
+    const entries = await bankConfigs?.history(key, { limit: limit + 1, before }) ?? []
+    const shown = entries.slice(0, limit)
     return {
-      history: entries.map((config) => ({
+      next_cursor: entries.length > limit ? cursors.seal(list, key.tenantId, [shown.at(-1)!.revision]) : null,
+      history: shown.map((config) => ({
         config: config.document === null ? null : readStored(config).configuration,
         etag: etagOf(config),
         updated_at: formatInstant(config.updatedAt),

@@ -1,5 +1,5 @@
 import { ServiceError } from '../errors/service-error.js'
-import { bankOf, callerOf, OPERATOR, type RequestContext } from '../identity/context.js'
+import { bankOf, callerOf, OPERATOR, type BankKey, type RequestContext } from '../identity/context.js'
 import { isUuid } from '../validation/ids.js'
 import { mostFrequent } from '../stores/most-frequent.js'
 import type { BankSummary } from '../stores/vector-store.js'
@@ -41,7 +41,7 @@ export class Banks {
   ): Promise<BanksAnswer> {
     const limit = pageSize(query.limit)
     const banks: BankSummary[] = []
-    let after = query.cursor === undefined ? undefined : bankOf(context, decodeCursor(query.cursor, isBankPlace)[0])
+    let after = this.afterCursor(query.cursor, context)
     let isLast = false
     for (let examined = 0; !isLast && banks.length <= limit && examined < MAX_EXAMINED; examined += READ_AHEAD) {
       const page = await this.#summaries({
@@ -61,7 +61,18 @@ export class Banks {
     }
     const shown = banks.slice(0, limit)
     const last = banks.length > limit ? shown.at(-1) : isLast ? undefined : after
-    return { banks: shown.map(toBankAnswer), next_cursor: last === undefined ? null : encodeCursor([last.bankId]) }
+    return { banks: shown.map(toBankAnswer), next_cursor: last === undefined ? null : this.cursorAfter(last) }
+  }
+
+  /** The bank after which a page of a list of banks begins. @throws ServiceError invalid_request */
+  afterCursor (cursor: string | undefined, context: RequestContext): BankKey | undefined {
+    if (cursor === undefined) return undefined
+    const [bankId] = this.#deps.cursors.open('banks', context.tenantId, cursor, isBankPlace)
+    return bankOf(context, bankId)
+  }
+
+  cursorAfter ({ tenantId, bankId }: BankKey): string {
+    return this.#deps.cursors.seal('banks', tenantId, [bankId])
   }
 
   async describe (bankId: string, context: RequestContext): Promise<BankAnswer> {

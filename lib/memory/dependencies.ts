@@ -9,6 +9,7 @@ import type { UsageCounters } from '../policy/usage-counters.js'
 import type { Retriever } from '../retrieval/retriever.js'
 import type { VectorStore } from '../stores/vector-store.js'
 import type { BankDirectory } from './bank-directory.js'
+import type { SealedCursors } from './cursor.js'
 import type { LiveSettings } from './file-settings.js'
 import type { IdempotencyService } from './idempotency.js'
 import type { Indexer } from './indexer.js'
@@ -31,6 +32,8 @@ export interface Dependencies {
   /** The settings of the file in force. */
   live: LiveSettings
   directory: BankDirectory
+  /** Makes the cursors of lists whose places the caller may not know. */
+  cursors: SealedCursors
   admission: AdmissionControl
   /** Counters of daily quotas. */
   usage: UsageCounters

@@ -22,7 +22,7 @@ import { EmbeddingBackfill, type EmbeddingBackfillOptions } from './embedding-ba
 /** The configuration from which the service is built. */
 export type MemoryConfig = Pick<
   Config, 'file' | 'settings' | 'baseDirectory'
-> & Partial<Pick<Config, 'database' | 'environment'>>
+> & Partial<Pick<Config, 'database' | 'environment' | 'cursorKey'>>
 
 /** Replacements of configured providers. */
 export interface ProviderOverrides {

@@ -129,3 +129,11 @@ export function retainBatchAnswer ({ context: { bankId, memories, items }, outco
     }),
   }
 }
+
+/**
+ * The answer for a caller who may not read the bank: how similar a text is to a memory tells what that memory says. It
+ * is made for each request, so that a repeat by idempotency key has the near-duplicate only while its caller may read.
+ */
+export function withoutNearDuplicate ({ near_duplicate: _, ...answer }: RetainAnswer): RetainAnswer {
+  return answer
+}

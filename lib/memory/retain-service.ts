@@ -12,7 +12,8 @@ import { idempotentWrite, isCommitted, type KeyedWrite } from './idempotency.js'
 import type { RetainOptions } from './operation-options.js'
 import { checkItem, prepare, type CheckedItem, type PreparedMemory } from './preparation.js'
 import {
-  contextOf, isPlanned, planWithoutDedup, retainAnswer, retainBatchAnswer, type RetainPlan, type RetainResult,
+  contextOf, isPlanned, planWithoutDedup, retainAnswer, retainBatchAnswer, withoutNearDuplicate, type RetainPlan,
+  type RetainResult,
 } from './retain-plan.js'
 import type { RetainAnswer, RetainBatchAnswer, RetainBatchRequest, RetainItem, RetainRequest } from './schemas.js'
 
@@ -70,9 +71,10 @@ export class RetainService {
     { idempotency, signal, budget }: RetainOptions = {},
   ): Promise<RetainAnswer> {
     const bank = await this.#deps.directory.openOne(context, 'write', bankId)
-    return await this.#deps.idempotency.runOnce(idempotency, context, retainAnswer, async (keyed) => (
+    const answer = await this.#deps.idempotency.runOnce(idempotency, context, retainAnswer, async (keyed) => (
       await this.#retain({ bank, items: [item], at: () => '', context, keyed, signal, budget })
     ))
+    return this.#mayRead(context, bank) ? answer : withoutNearDuplicate(answer)
   }
 
   /** @throws ServiceError as `retain`; invalid_request concerns the first invalid item */
@@ -81,9 +83,10 @@ export class RetainService {
     { idempotency, signal, budget }: RetainOptions = {},
   ): Promise<RetainBatchAnswer> {
     const bank = await this.#deps.directory.openOne(context, 'write', bankId)
-    return await this.#deps.idempotency.runOnce(idempotency, context, retainBatchAnswer, async (keyed) => (
+    const answer = await this.#deps.idempotency.runOnce(idempotency, context, retainBatchAnswer, async (keyed) => (
       await this.#retain({ bank, items, at: (index) => `items[${index}].`, context, keyed, signal, budget })
     ))
+    return this.#mayRead(context, bank) ? answer : { results: answer.results.map(withoutNearDuplicate) }
   }
 
   /**
@@ -101,7 +104,7 @@ export class RetainService {
       throw new ServiceError('not_supported', 'The configured vector store cannot replace documents')
     }
     const mayRemove = access.decide(context, 'forget', bankId, bank.grants).allowed
-    return await this.#deps.idempotency.runOnce(idempotency, context, retainBatchAnswer, async (keyed) => {
+    const answer = await this.#deps.idempotency.runOnce(idempotency, context, retainBatchAnswer, async (keyed) => {
       try {
         return await this.#retain({
           bank,
@@ -119,6 +122,11 @@ export class RetainService {
         throw new ServiceError('conflict', 'The right to forget was granted during the write; send it again')
       }
     })
+    return this.#mayRead(context, bank) ? answer : { results: answer.results.map(withoutNearDuplicate) }
+  }
+
+  #mayRead (context: RequestContext, { key, grants }: OpenBank): boolean {
+    return this.#deps.access.decide(context, 'read', key.bankId, grants).allowed
   }
 
   async #retain (retain: Retain): Promise<RetainResult> {
@@ -167,9 +175,8 @@ export class RetainService {
   /** Checks the fields only; expensive work waits until the items are admitted. */
   async #check ({ bank, items, at, context }: Retain): Promise<CheckedItem[]> {
     const checked: CheckedItem[] = []
-    const caller = callerOf(context)
     for (const [index, item] of items.entries()) {
-      if (turns.isExhausted) await turns.next(caller)
+      if (turns.isExhausted) await turns.next(callerOf(context))
       const one = checkItem(item, bank, at(index))
       if (one.expiresAt !== null && one.expiresAt <= this.#deps.clock()) {
         throw invalidField(`${at(index)}expires_at`, 'must lie in the future')
@@ -191,10 +198,9 @@ export class RetainService {
   ): Promise<RetainResult> {
     const { bank: { key }, context, budget } = retain
     const { store, clock } = this.#deps
-    const attempt = async (settings: typeof deduplication) => {
-      const plan = await planDedup(prepared, settings, { store, key, now: clock(), budget }, callerOf(context))
-      return await this.#write(plan, prepared, retain)
-    }
+    const attempt = async (settings: typeof deduplication) => await this.#write(
+      await planDedup(prepared, settings, { store, key, now: clock(), budget }, callerOf(context)), prepared, retain,
+    )
     for (let plans = 0; plans < MAX_REPLACING_PLANS; plans++) {
       try {
         return await attempt(deduplication)
@@ -211,9 +217,7 @@ export class RetainService {
   }
 
   /** Writes the plan, all or nothing. */
-  async #write (
-    plan: RetainPlan, prepared: readonly PreparedMemory[], retain: Retain,
-  ): Promise<RetainResult> {
+  async #write (plan: RetainPlan, prepared: readonly PreparedMemory[], retain: Retain): Promise<RetainResult> {
     const { bank: { key, settings: { maxPassageCharacters } }, keyed, signal, documents } = retain
     const { indexer, store, clock } = this.#deps
     const planned = plan.memories.map(({ memory }) => memory)

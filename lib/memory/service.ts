@@ -25,6 +25,7 @@ import { AccessReport } from './access-report.js'
 import { BankBrowser } from './bank-browser.js'
 import { BankDirectory } from './bank-directory.js'
 import { Banks } from './banks.js'
+import { SealedCursors } from './cursor.js'
 import type { Dependencies } from './dependencies.js'
 import { ExplainService } from './explain-service.js'
 import { LiveSettings, readFileSettings } from './file-settings.js'
@@ -223,6 +224,7 @@ function serviceOf (
     access,
     live,
     directory: new BankDirectory({ configs: store.bankConfigs, live, access, timer, warn }),
+    cursors: new SealedCursors(config.cursorKey),
     admission: new AdmissionControl(clock, telemetry, usage),
     usage,
     idempotency: new IdempotencyService(clock, store),
@@ -243,8 +245,5 @@ function serviceOf (
 /** The mock makes no calls that could be slow or fail, so it needs no bounds. */
 function withBounds (languageModel: LanguageModel, { circuitBreaker }: Settings, live: LiveSettings): LanguageModel {
   if (languageModel instanceof MockLanguageModel) return languageModel
-  return boundedLanguageModel(languageModel, {
-    breaker: circuitBreaker,
-    ceilingMs: () => live.current.maxReflectMs,
-  })
+  return boundedLanguageModel(languageModel, { breaker: circuitBreaker, ceilingMs: () => live.current.maxReflectMs })
 }

@@ -45,6 +45,14 @@ export interface BankConfigChanges {
   readonly banks: readonly BankKey[] | undefined
 }
 
+/** A part of the history of a bank's configuration. */
+export interface BankConfigPage {
+  /** Maximum number of configurations. */
+  readonly limit: number
+  /** Only those of lower revisions. */
+  readonly before?: number | undefined
+}
+
 /** Maximum number of configurations in the history of a bank; the newest are kept. */
 export const BANK_CONFIG_HISTORY = 100
 
@@ -65,8 +73,11 @@ export interface BankConfigStore {
    * history, in one transaction.
    */
   write (bank: BankKey, change: BankConfigChange): Promise<BankConfigOutcome>
-  /** Newest first, at most BANK_CONFIG_HISTORY; the first is the one in force, unless it was removed. */
-  history (bank: BankKey): Promise<BankConfig[]>
+  /**
+   * A page of the history, newest first; the first of all is the one in force, unless it was removed. No more is read
+   * than the page, because each configuration may have 32 KiB.
+   */
+  history (bank: BankKey, page: BankConfigPage): Promise<BankConfig[]>
   /** @param revision from an earlier result; -1 requests only the newest revision */
   changedSince (revision: number): Promise<BankConfigChanges>
 }

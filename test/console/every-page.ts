@@ -95,14 +95,10 @@ export async function beRefused (page: Page, principal: string): Promise<void> {
   }
 
   await open(page, 'Recall lab')
-  await page.getByLabel('Query').fill('Who drinks tea?')
-  await page.getByRole('button', { name: 'Recall', exact: true }).click()
-  await denied.waitFor()
+  await page.getByText('You need read on this bank to search it.').waitFor()
 
   await open(page, 'Ask')
-  await page.getByLabel('Question', { exact: true }).fill('What does the team drink?')
-  await page.getByRole('button', { name: 'Ask', exact: true }).click()
-  await denied.waitFor()
+  await page.getByText('You need read on this bank to ask it.').waitFor()
 
   await open(page, 'Access')
   await page.getByText('may do nothing on').waitFor()

@@ -78,7 +78,8 @@ t.test('every setting reaches the request, and those that are not set do not', a
     model_rerank: true,
   })
   t.same(explainRequest('one', 'tea', 'id', all), { ...shared, bank_id: 'one', expect: 'id' })
-  t.same(unsupportedByExplain(all), ['strategies', 'rewrite', 'model_rerank'])
+  const unsupported = ['the choice of words or meaning', 'other wordings', 'reranking by the language model']
+  t.same(unsupportedByExplain(all), unsupported)
   t.same(unsupportedByExplain(DEFAULTS), [])
 })
 

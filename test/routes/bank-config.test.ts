@@ -1,5 +1,7 @@
 import t from 'tap'
 import { defaultSections } from '../../lib/config/bank-sections.js'
+import type { BankConfigHistoryAnswer } from '../../lib/memory/schemas.js'
+import { InMemoryVectorStore } from '../../lib/stores/in-memory/store.js'
 import { testApp } from '../helpers/app.js'
 import { askConfig, configAnswer, getConfig, historyOf, patchConfig, putConfig, resetConfig } from './bank-configs.js'
 import { as } from './support.js'
@@ -155,6 +157,35 @@ await t.test('the history keeps the last hundred changes', async (t) => {
   }
   const kept = (await historyOf(app, 'home')).map(({ config }) => config?.homeostasis?.recall_max_tokens)
   t.same(kept, Array.from({ length: 100 }, (_, index) => 103 - index))
+})
+
+await t.test('the history is read in small pages, also from the store', async (t) => {
+  const store = new InMemoryVectorStore()
+  const read: number[] = []
+  const { history } = store.bankConfigs
+  store.bankConfigs.history = async (...asked) => {
+    const entries = await history.apply(store.bankConfigs, asked)
+    read.push(entries.length)
+    return entries
+  }
+  const app = await testApp(t, {}, { store })
+  for (let tokens = 1; tokens <= 25; tokens++) {
+    await putConfig(app, 'home', { homeostasis: { recall_max_tokens: tokens } })
+  }
+  const page = async (query: string) => {
+    const answer = (await app.get(`/v1/banks/home/config/history${query}`)).json<BankConfigHistoryAnswer>()
+    return { ...answer, tokens: answer.history.map(({ config }) => config?.homeostasis?.recall_max_tokens) }
+  }
+  t.same((await page('')).tokens, [25, 24, 23, 22, 21])
+  const two = await page('?limit=2')
+  t.same(two.tokens, [25, 24])
+  t.same((await page(`?limit=2&cursor=${two.next_cursor}`)).tokens, [23, 22])
+  t.equal((await page('?limit=100')).tokens.length, 10, 'a larger page is cut')
+  t.same(read, [6, 3, 3, 11])
+  const forged = await app.get('/v1/banks/home/config/history?cursor=WzFd')
+  t.match([forged.statusCode, forged.json()], [400, { errors: [{ field: 'cursor' }] }])
+  const ofOther = await app.get(`/v1/banks/other/config/history?cursor=${two.next_cursor}`)
+  t.equal(ofOther.statusCode, 400, 'a cursor is of one bank')
 })
 
 await t.test('a bank that has only a configuration is not in the list of banks', async (t) => {

@@ -49,10 +49,17 @@ export async function resetConfig (
   return configAnswer(await askConfig(app, 'DELETE', bankId, undefined, headers))
 }
 
+/** All pages. */
 export async function historyOf ({ get }: TestApp, bankId: string, headers?: Record<string, string>): Promise<
   BankConfigHistoryAnswer['history']
 > {
-  const response = await get(`${url(bankId)}/history`, headers)
-  if (response.statusCode !== 200) throw new Error(`the history answered ${response.statusCode}: ${response.body}`)
-  return response.json<BankConfigHistoryAnswer>().history
+  const changes: BankConfigHistoryAnswer['history'] = []
+  for (let cursor: string | null = ''; cursor !== null;) {
+    const response = await get(`${url(bankId)}/history${cursor === '' ? '' : `?cursor=${cursor}`}`, headers)
+    if (response.statusCode !== 200) throw new Error(`the history answered ${response.statusCode}: ${response.body}`)
+    const page = response.json<BankConfigHistoryAnswer>()
+    changes.push(...page.history)
+    cursor = page.next_cursor
+  }
+  return changes
 }

@@ -60,6 +60,30 @@ t.test('a call examines a bounded number of banks, and its cursor leads to the o
   t.match(answerOf(await client.callTool({ name: 'list_banks', arguments: { cursor } })), { banks: [{ bank_id: OWN }] })
 })
 
+t.test('the cursor tells no name of a bank that the caller may not read, and none can be forged', async (t) => {
+  const { app, get } = await setUp(t)
+  const forged = (bankId: string) => Buffer.from(JSON.stringify([bankId])).toString('base64url')
+  const client = await connectMcp(t, app, { headers: ADA })
+  const cursors = [
+    ...await Promise.all(['/v1/banks', '/v1/access'].map(async (path) => (
+      (await get(path, ADA)).json<Page>().next_cursor!
+    ))),
+    answerOf(await client.callTool({ name: 'list_banks', arguments: {} }))['next_cursor'] as string,
+  ]
+  for (const cursor of cursors) {
+    t.notMatch(Buffer.from(cursor, 'base64url').toString('latin1'), /user-/)
+    t.equal(cursor.length, cursors[0]!.length, 'its length tells no length of a name')
+    t.equal((await get(`/v1/banks?cursor=${cursor}`, as('user:other'))).statusCode, 200, 'it is of any caller')
+    const changed = `${cursor.slice(0, 40)}${cursor[40] === 'A' ? 'B' : 'A'}${cursor.slice(41)}`
+    for (const wrong of [changed, cursor.slice(4), forged('user-1999')]) {
+      for (const path of ['/v1/banks', '/v1/access']) {
+        const answer = await get(`${path}?cursor=${wrong}`, ADA)
+        t.match([answer.statusCode, answer.json()], [400, { errors: [{ field: 'cursor' }] }])
+      }
+    }
+  }
+})
+
 t.test('a call ends when its client leaves', async (t) => {
   const { app, store } = await setUp(t)
   const leaving = new AbortController()

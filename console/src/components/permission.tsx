@@ -1,4 +1,5 @@
 import type { WhoamiAnswer } from 'memory-gateway-client'
+import { firstPage } from '../state/first-page.js'
 import { client } from '../state/session.js'
 import { useLoad } from '../state/use-load.js'
 import { isBankId } from '../text/bank-id.js'
@@ -15,6 +16,22 @@ export function usePermissions (bank: string): (permission: Permission) => boole
   ), [bank])
   const granted = data?.permissions
   return (permission) => granted === undefined || granted.some((entry) => entry.permission === permission)
+}
+
+/**
+ * Whether the caller may ask a bank, and whether it has an answer to anything. Until the server has said so, both are
+ * taken for granted.
+ */
+export function useReadable (bank: string): { mayRead: boolean, isEmpty: boolean } {
+  const { data } = useLoad(async (signal) => {
+    if (!isBankId(bank)) return undefined
+    const { permissions } = await client.value.whoami({ bank_id: bank }, { signal })
+    const mayRead = permissions === undefined || permissions.some(({ permission }) => permission === 'read')
+    if (!mayRead) return { mayRead, isEmpty: false }
+    const { memories } = await firstPage(client.value.listMemories({ bank_id: bank, limit: 1 }, { signal }))
+    return { mayRead, isEmpty: memories.length === 0 }
+  }, [bank])
+  return data ?? { mayRead: true, isEmpty: false }
 }
 
 /** Why an action is disabled. */

@@ -23,6 +23,16 @@ const SCORE_PARTS: Readonly<Record<string, string>> = {
   reaction: 'is only a reaction',
 }
 
+/** The steps of a recall, by their names in its trace. */
+const STAGES: Readonly<Record<string, string>> = {
+  analyze: 'read the query',
+  embed: 'compute its meaning',
+  search: 'search',
+  rank: 'rank',
+  rerank: 'rank again',
+  budget: 'cut to the limits',
+}
+
 /** The parts of a search that are left out when they fail, by their names in `degraded`. */
 const SKIPPED_PARTS: Readonly<Record<string, string>> = {
   rewrite: 'other wordings of the question',
@@ -34,6 +44,10 @@ const SKIPPED_PARTS: Readonly<Record<string, string>> = {
 /** A scorer of a newer server has no words here. */
 export function scorePartInWords (name: string): string {
   return SCORE_PARTS[name] ?? name
+}
+
+export function stageInWords (name: string): string {
+  return STAGES[name] ?? name
 }
 
 export function skippedInWords (names: readonly string[]): string {

@@ -3,7 +3,7 @@ import { BankConfigurationSchema } from '../../config/schema.js'
 import { BANK_CONFIG_HISTORY } from '../../stores/bank-configs.js'
 import { MAX_COUNTED_VALUES } from '../../stores/most-frequent.js'
 import {
-  strict, nullable, nullableInstant, trust, BankId, DocumentId, TenantId, pageFields,
+  strict, clamped, nullable, nullableInstant, trust, BankId, DocumentId, TenantId, pageFields,
   optionalOrUndefined, BANKS_CURSOR,
 } from './common.js'
 import { filters, retainedBounds } from './filters.js'
@@ -148,6 +148,14 @@ export const BankConfigAnswer = strict({
   }],
 })
 
+/** Entries of one page; each may have 32 KiB. */
+export const CONFIG_HISTORY_PAGE = { min: 1, max: 10, default: 5 } as const
+
+export const ConfigHistoryQuery = strict({
+  limit: Type.Optional(clamped('Number of entries in one page.', CONFIG_HISTORY_PAGE)),
+  cursor: pageFields.cursor,
+})
+
 export const BankConfigHistoryAnswer = strict({
   history: Type.Array(strict({
     config: Type.Unsafe<Static<typeof BankConfigurationSchema> | null>({
@@ -156,11 +164,14 @@ export const BankConfigHistoryAnswer = strict({
     etag: entityTag,
     updated_at: Type.String({ format: 'date-time' }),
     updated_by: nullable(),
-  }, { title: 'BankConfigChange' }), { description: `The last ${BANK_CONFIG_HISTORY} changes, newest first.` }),
+  }, { title: 'BankConfigChange' }), {
+    description: `Newest first. The last ${BANK_CONFIG_HISTORY} changes are kept.`,
+  }),
+  next_cursor: nextCursor,
 }, {
   title: 'BankConfigHistory',
-  description: 'The latest changes of the configuration of a bank.',
-  examples: [{ history: [] }],
+  description: 'A page of the latest changes of the configuration of a bank.',
+  examples: [{ history: [], next_cursor: null }],
 })
 
 export const DeleteBankAnswer = strict({
@@ -182,5 +193,6 @@ export type StatisticsAnswer = Static<typeof StatisticsAnswer>
 export type AdminBanksQuery = Static<typeof AdminBanksQuery>
 export type AdminBanksAnswer = Static<typeof AdminBanksAnswer>
 export type BankConfigAnswer = Static<typeof BankConfigAnswer>
+export type ConfigHistoryQuery = Static<typeof ConfigHistoryQuery>
 export type BankConfigHistoryAnswer = Static<typeof BankConfigHistoryAnswer>
 export type DeleteBankAnswer = Static<typeof DeleteBankAnswer>

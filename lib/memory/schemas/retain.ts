@@ -41,7 +41,7 @@ export const RetainRequest = strict({ bank_id: BankId, ...retainFields }, {
 export const RetainAnswer = strict({
   stored: Type.Boolean({
     description: 'False for an exact repeat, and for a near-duplicate that the bank does not store ' +
-      '(`signal_quality.dedup`).',
+      '(`signal_quality.dedup`). Only for callers with `read` on the bank.',
   }),
   memory_id: MemoryId,
   chunk_count: Type.Integer({ description: 'Number of passages into which the text was split for search.' }),

@@ -1,7 +1,8 @@
 import { bankKeyString, withoutCaller, type BankKey } from '../../identity/context.js'
 import {
   BANK_CONFIG_CHANGE_LIFETIME_MS, BANK_CONFIG_CHANGES, BANK_CONFIG_HISTORY,
-  type BankConfig, type BankConfigChange, type BankConfigChanges, type BankConfigOutcome, type BankConfigStore,
+  type BankConfig, type BankConfigChange, type BankConfigChanges, type BankConfigOutcome, type BankConfigPage,
+  type BankConfigStore,
   type NewBankConfig,
 } from '../bank-configs.js'
 import { textBytes, type Capacity } from './capacity.js'
@@ -71,8 +72,9 @@ export class InMemoryBankConfigs implements BankConfigStore {
     return () => { if (document !== null) this.#capacity?.adjust(-bytes) }
   }
 
-  async history (bank: BankKey): Promise<BankConfig[]> {
-    return (this.#banks.get(bankKeyString(bank))?.history ?? []).map((config) => ({ ...config })).reverse()
+  async history (bank: BankKey, { limit, before = Infinity }: BankConfigPage): Promise<BankConfig[]> {
+    const older = (this.#banks.get(bankKeyString(bank))?.history ?? []).filter(({ revision }) => revision < before)
+    return older.slice(-limit).map((config) => ({ ...config })).reverse()
   }
 
   async changedSince (revision: number): Promise<BankConfigChanges> {

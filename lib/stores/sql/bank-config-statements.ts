@@ -17,7 +17,7 @@ export interface BankConfigStatements {
   remove: string
   /** $3 revision, $4 changed_at: adds a change to the list of changes only, not to the bank's history. */
   noteChange: string
-  /** Newest first, as ConfigRows. */
+  /** $3 limit, $4 null or a revision: those before it. Newest first, as ConfigRows. */
   history: string
 }
 
@@ -66,6 +66,7 @@ select exists (select from gone) as removed`,
     noteChange: `insert into ${schema}.bank_configuration_changes (tenant_id, bank_id, revision, changed_at)
       values ($1, $2, $3::float8::bigint, $4::float8::bigint)`,
     history: `select ${configColumns('h')} from ${schema}.bank_configuration_history h
-where h.tenant_id = $1 and h.bank_id = $2 order by h.revision desc limit ${BANK_CONFIG_HISTORY}`,
+where h.tenant_id = $1 and h.bank_id = $2 and ($4::float8 is null or h.revision < $4::float8::bigint)
+order by h.revision desc limit $3::int`,
   }
 }

@@ -1,7 +1,8 @@
 import { flowOf, type BankKey } from '../../identity/context.js'
 import {
   BANK_CONFIG_CHANGE_LIFETIME_MS, BANK_CONFIG_CHANGES,
-  type BankConfig, type BankConfigChange, type BankConfigChanges, type BankConfigOutcome, type BankConfigStore,
+  type BankConfig, type BankConfigChange, type BankConfigChanges, type BankConfigOutcome, type BankConfigPage,
+  type BankConfigStore,
 } from '../bank-configs.js'
 import { makeBankConfigChangesStatements, type BankConfigChangesStatements } from './bank-config-changes.js'
 import { makeBankConfigStatements, type BankConfigStatements } from './bank-config-statements.js'
@@ -121,8 +122,9 @@ export class SqlBankConfigs implements BankConfigStore {
     )))
   }
 
-  async history (bank: BankKey): Promise<BankConfig[]> {
-    const rows = await this.#read<ConfigRow>(this.#bankStatements.history, bankParameters(bank), bank)
+  async history (bank: BankKey, { limit, before }: BankConfigPage): Promise<BankConfig[]> {
+    const values = [...bankParameters(bank), limit, before ?? null]
+    const rows = await this.#read<ConfigRow>(this.#bankStatements.history, values, bank)
     return rows.map(toConfig)
   }
 

@@ -125,9 +125,11 @@ export class MemoryGatewayClient {
     return await this.#changeConfig('DELETE', request, undefined, undefined, options)
   }
 
-  /** The last 100 changes, newest first. */
-  async getBankConfigHistory ({ bank_id: bankId }: T.BankRequest, options?: CallOptions): Promise<T.BankConfigHistory> {
-    return await this.#get(pathOf`/v1/banks/${bankId}/config/history`, {}, options)
+  /** A page of the last 100 changes, newest first. `next_cursor`, sent as `cursor`, continues after it. */
+  async getBankConfigHistory (
+    { bank_id: bankId, ...query }: T.BankConfigHistoryRequest, options?: CallOptions,
+  ): Promise<T.BankConfigHistory> {
+    return await this.#get(pathOf`/v1/banks/${bankId}/config/history`, query, options)
   }
 
   /** The lines of a bank's export, without their line feeds: a header, then one memory per line. */

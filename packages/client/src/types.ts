@@ -53,6 +53,7 @@ export type MemoryNeighbours = Schemas['MemoryNeighbours']
 export type BankConfigAnswer = Schemas['BankConfigAnswer']
 /** The settings of a bank itself. */
 export type BankConfig = Schemas['BankConfig']
+export type BankConfigHistoryRequest = BankRequest & QueryOf<'getBankConfigHistory'>
 export type BankConfigHistory = Schemas['BankConfigHistory']
 export interface ResetBankConfigRequest extends BankRequest {
   /** The `etag` of the configuration to change: if another one is in force, nothing is changed. */

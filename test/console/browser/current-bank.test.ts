@@ -114,4 +114,11 @@ consoleTest('an empty server and an empty bank show a first call, which works', 
   await page.getByText('This bank is empty, or does not exist yet.').waitFor()
   t.match(await call.textContent(), '"bank_id":"team"')
   await hasNoViolation(t, page, 'an empty bank')
+  for (const title of ['Ask', 'Recall lab']) {
+    await page.getByRole('link', { name: title }).click()
+    await page.getByRole('heading', { level: 1, name: title }).waitFor()
+    await page.getByText('This bank is empty, or does not exist yet.').waitFor()
+    t.match(await call.textContent(), '"bank_id":"team"', title)
+    await hasNoViolation(t, page, `an empty bank, ${title}`)
+  }
 })

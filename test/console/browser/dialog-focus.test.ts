@@ -34,7 +34,7 @@ consoleTest('a dialog opens at its first field, and a question at the button tha
   await keys.use(page.getByRole('dialog', { name: 'Discard the export?' }).getByRole('button', { name: 'Discard' }))
 
   const choice = await open('Forget…', 'What is to be forgotten?')
-  await keys.isAt(choice.getByLabel('Memories with tags'), 'the first choice')
+  await keys.isAt(choice.getByLabel('By speaker, tag'), 'the first choice')
   await choice.getByLabel('The whole bank').check()
   await choice.getByRole('button', { name: 'Show a preview' }).click()
   const whole = page.getByRole('dialog', { name: 'Forget the whole bank' })

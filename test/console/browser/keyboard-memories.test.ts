@@ -52,7 +52,7 @@ walkTest('Memories', async (t, walk) => {
   await keys.to(page.getByRole('button', { name: 'Forget…' }), 'Shift+Tab')
   await keys.press('Enter')
   const choice = page.getByRole('dialog', { name: 'What is to be forgotten?' })
-  await keys.to(choice.getByLabel('Memories with tags'))
+  await keys.to(choice.getByLabel('By speaker, tag'))
   await keys.press('ArrowDown', 'ArrowDown')
   t.ok(await choice.getByLabel('The whole bank').isChecked())
   await keys.use(choice.getByRole('button', { name: 'Show a preview' }))

@@ -43,7 +43,7 @@ walkTest('Recall lab', async (_t, walk) => {
   await keys.press('ArrowDown')
   await keys.use(page.getByRole('button', { name: 'Recall', exact: true }))
   await page.getByRole('list', { name: 'Hits of Setting B' }).waitFor()
-  await keys.use(page.locator('summary', { hasText: 'Stages and strategies as tables' }).first())
+  await keys.use(page.locator('summary', { hasText: 'The steps as tables' }).first())
   await page.getByRole('table', { name: 'Steps of Setting A' }).waitFor()
   await keys.use(page.locator('summary', { hasText: 'What the score of hit 1 is made of' }).first())
   await page.getByRole('table', { name: 'Scores of hit 1' }).first().waitFor()

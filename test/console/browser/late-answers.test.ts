@@ -5,6 +5,7 @@ consoleTest('late answers never replace newer ones', {}, async (t, { page, url, 
   const bank = 'user-alice'
   const texts = ['Alice drinks tea.', 'Alice plays the cello.']
   for (const content of texts) await client().retain({ bank_id: bank, content })
+  await client({ principal: 'user:bob' }).retain({ bank_id: 'user-bob', content: 'Bob cycles.' })
   await page.goto(url(`recall?bank=${bank}`))
   await signInAs(page, 'user:alice')
   const query = page.getByLabel('Query')

@@ -59,7 +59,7 @@ async function forgetNotes (page: Page, address: string, count: number) {
 async function forgetByTag (page: Page, tag: string): Promise<void> {
   await page.getByRole('button', { name: 'Forget…' }).first().click()
   const dialog = page.getByRole('dialog', { name: 'What is to be forgotten?' })
-  await dialog.getByLabel('Tags to forget', { exact: true }).fill(tag)
+  await dialog.getByLabel('Tags', { exact: true }).fill(tag)
   await page.keyboard.press('Enter')
   await dialog.getByRole('button', { name: 'Show a preview' }).click()
 }

@@ -20,10 +20,12 @@ consoleTest('a query is compared under two settings with explanations', {}, asyn
   await page.keyboard.press('Enter')
   const hits = page.getByRole('list', { name: 'Hits of Setting A' }).locator(':scope > li')
   await hits.first().waitFor()
-  t.ok(await page.locator('.recall-stage-bar').count() >= 3, 'the stages are bars')
+  const stages = page.locator('.recall-stage-name')
+  t.same(await stages.allTextContents(), ['read the query', 'search', 'rank', 'cut to the limits'])
   t.ok(await hits.first().locator('.recall-segment').count() >= 2, 'the parts of a score are bars')
   await page.getByText('What the score of hit 1 is made of').click()
-  await page.getByRole('table', { name: 'Scores of hit 1' }).getByRole('rowheader', { name: 'words in common' }).waitFor()
+  const scores = page.getByRole('table', { name: 'Scores of hit 1' })
+  await scores.getByRole('rowheader', { name: 'words in common' }).waitFor()
   await page.getByText('The steps as tables').click()
   await page.getByRole('table', { name: 'Steps of Setting A' }).getByRole('rowheader', { name: 'search' }).waitFor()
   t.notMatch(page.url(), /tea/, 'the query is not in the URL')
@@ -61,14 +63,17 @@ consoleTest('a query is compared under two settings with explanations', {}, asyn
 })
 
 consoleTest('a caller without permissions and an unsupported setting have their own messages', {
-  yaml: DENIED, expectedErrors: [/status of 403/, /status of 501/],
+  yaml: DENIED, expectedErrors: [/status of 501/],
 }, async (t, { page, url, client }) => {
   await client({ principal: 'user:alice' }).retain({ bank_id: 'team', content: 'The team drinks tea.' })
   await page.goto(url('recall?bank=team'))
   await signInAs(page, 'user:bob')
+  await page.getByText('You need read on this bank to search it.').waitFor()
   await page.getByLabel('Query').fill('tea')
-  await page.getByRole('button', { name: 'Recall', exact: true }).click()
-  await page.getByRole('alert').getByText("is denied 'read' on bank 'team'").waitFor()
+  await page.keyboard.press('Enter')
+  const button = page.getByRole('button', { name: 'Recall', exact: true })
+  t.equal(await button.getAttribute('aria-disabled'), 'true')
+  t.equal(await button.getAttribute('aria-describedby'), 'needs-read')
   await hasNoViolation(t, page, 'a denial')
   await page.getByRole('button', { name: 'Sign out' }).click()
   await signInAs(page, 'user:alice')

@@ -31,17 +31,18 @@ consoleTest('an answer is streamed, and marks highlight their sources', withMode
   await hasNoViolation(t, page, 'no question yet')
   await ask(page, 'Where does Alice live?')
   await answerOf(page).getByText('Writing the answer').waitFor()
-  await sourcesOf(page).getByText(/memor.* to look at/).waitFor()
+  await sourcesOf(page).getByText('2 memories were looked at').waitFor()
   t.equal(await page.getByRole('list', { name: 'Cited', exact: true }).count(), 0, 'nothing is cited yet')
   say('Alice lives in Lyon. [1] ')
   say('There is a <b>bakery</b> \u202e near. [2] Both [1, 2] say so. ')
   say('So much.')
-  await answerOf(page).getByRole('button', { name: 'Source [1]' }).first().waitFor()
-  const cited = page.getByRole('list', { name: 'Cited', exact: true })
-  await cited.getByText('Alice lives in Lyon.').waitFor()
+  await answerOf(page).getByText('near. [2]').waitFor()
   await answerOf(page).getByText('Writing the answer').waitFor()
+  t.equal(await page.locator('.reflect-citation').count(), 0, 'a mark names no source before the last one is known')
   finish()
   await answerOf(page).getByText(/Tokens/).waitFor()
+  const cited = page.getByRole('list', { name: 'Cited', exact: true }).getByRole('listitem')
+  t.match(await cited.allTextContents(), [/^\[1\].*Alice lives in Lyon/, /^\[2\].*bakery/])
   await answerOf(page).getByText(/in the currency of the configured prices/).waitFor()
 
   const mark = answerOf(page).getByRole('button', { name: 'Source [2]' }).first()
@@ -75,7 +76,7 @@ consoleTest('a failure in the middle of an answer is shown', withModel, async (t
   await ask(page, 'Where does Alice live?')
   await answerOf(page).getByText('The answer was interrupted').waitFor()
   await answerOf(page).getByRole('alert').getByText('dependency_unavailable', { exact: true }).waitFor()
-  await hasCount(t, answerOf(page).getByRole('button', { name: 'Source [1]' }), 1, 'what came stays')
+  await answerOf(page).getByText('Alice lives in Lyon. [1]').waitFor()
   await hasNoViolation(t, page, 'an answer that broke off')
 })
 
@@ -88,7 +89,7 @@ consoleTest('an answer can be cancelled, and another question asked', withModel,
   await ask(page, 'Where does Alice live?')
   say('Alice lives in Lyon. [1] ')
   say('She ')
-  await answerOf(page).getByRole('button', { name: 'Source [1]' }).waitFor()
+  await answerOf(page).getByText('[1]').waitFor()
   await page.getByRole('button', { name: 'Cancel' }).click()
   await answerOf(page).getByText('Cancelled: the answer above is incomplete').waitFor()
   t.ok(await page.getByRole('button', { name: 'Cancel' }).isDisabled())
@@ -109,7 +110,7 @@ consoleTest('an answer that is not complete is left only after a question', {
   await ask(page, 'Where does Alice live?')
   first.say('Alice lives in Lyon. [1] ')
   first.say('She ')
-  await answerOf(page).getByRole('button', { name: 'Source [1]' }).waitFor()
+  await answerOf(page).getByText('[1]').waitFor()
   const question = page.getByRole('dialog', { name: 'Stop the answer?' })
   const goBack = async () => { await page.evaluate('history.back()') }
   for (const leave of [goBack, async () => { await page.getByRole('link', { name: 'Access' }).click() }]) {
@@ -198,12 +199,17 @@ consoleTest('an answer without the model says so, and fits a narrow screen', {
   await hasNoViolation(t, page, 'a degraded answer on a narrow screen')
 })
 
-consoleTest('a caller without permissions sees a message', {
-  yaml: 'access_control: {enabled: true, default_policy: deny}', expectedErrors: [/status of 403/],
+consoleTest('a caller without permissions sees which one is missing', {
+  yaml: 'access_control: {enabled: true, default_policy: deny}',
 }, async (t, { page, url }) => {
   await page.goto(url('reflect?bank=team'))
   await signInAs(page, 'user:bob')
-  await ask(page, 'What?')
-  await page.getByRole('alert').getByText("is denied 'read' on bank 'team'").waitFor()
+  await page.getByText('You need read on this bank to ask it.').waitFor()
+  await page.getByLabel('Question', { exact: true }).fill('What?')
+  const button = page.getByRole('button', { name: 'Ask', exact: true })
+  t.equal(await button.getAttribute('aria-disabled'), 'true')
+  t.equal(await button.getAttribute('aria-describedby'), 'needs-read')
+  await page.keyboard.press('Control+Enter')
+  t.equal(await answerOf(page).count(), 0, 'nothing is asked')
   await hasNoViolation(t, page, 'a denial')
 })

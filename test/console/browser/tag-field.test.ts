@@ -9,7 +9,9 @@ consoleTest('an unconfirmed tag counts, and the click outside it too', {}, async
   await retain.getByLabel('Content').fill('Alice drinks tea.')
   await retain.getByLabel('Tags', { exact: true }).fill('drink')
   const clickWhereItIs = async (name: string) => {
-    const box = await page.getByRole('button', { name, exact: true }).boundingBox()
+    const button = page.getByRole('button', { name, exact: true })
+    await button.scrollIntoViewIfNeeded()
+    const box = await button.boundingBox()
     if (box !== null) await page.mouse.click(box.x + box.width / 2, box.y + box.height / 2, { delay: 100 })
   }
   await clickWhereItIs('Store')
@@ -18,7 +20,7 @@ consoleTest('an unconfirmed tag counts, and the click outside it too', {}, async
   t.match(memories, [{ tags: ['drink'] }])
   await page.keyboard.press('Escape')
   await page.getByRole('button', { name: 'Forget…' }).click()
-  await page.getByLabel('Tags to forget', { exact: true }).fill('drink')
+  await page.getByRole('dialog').getByLabel('Tags', { exact: true }).fill('drink')
   await clickWhereItIs('Show a preview')
   await page.getByText('1 memory would be forgotten').waitFor()
   // Back to the choice, and out of it: a page with unsaved input asks before it is left.

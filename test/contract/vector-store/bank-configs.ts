@@ -6,13 +6,16 @@ import { NOW } from '../../helpers/memories.js'
 import { change, configTests, descriptions, home, inForce, names } from './bank-config-setup.js'
 import { bank, type OpenStore } from './setup.js'
 
+/** The page that has a whole history. */
+const WHOLE = { limit: BANK_CONFIG_HISTORY }
+
 /** For stores that keep the configuration of banks. */
 export function bankConfigsContract (t: Test, open: OpenStore): void {
   const test = configTests(t, open)
 
   test('a configuration is read with its revision until another replaces it', async (t, { configs }) => {
     t.strictSame(await configs.read([home]), [])
-    t.strictSame(await configs.history(home), [])
+    t.strictSame(await configs.history(home, WHOLE), [])
     const first = await configs.write(home, change('first "quoted" \u2028 ä 🦦 \u0000'))
     t.equal(first.changed, true)
     t.ok(first.revision > 0)
@@ -68,7 +71,7 @@ export function bankConfigsContract (t: Test, open: OpenStore): void {
     t.strictSame(await configs.write(home, change('third', { expected: first.revision })), {
       changed: false, revision: second.revision,
     })
-    t.strictSame(descriptions(await configs.history(home)), ['second', 'first'])
+    t.strictSame(descriptions(await configs.history(home, WHOLE)), ['second', 'first'])
   })
 
   test('a removed configuration no longer exists, and its history contains the removal', async (t, { configs }) => {
@@ -76,7 +79,7 @@ export function bankConfigsContract (t: Test, open: OpenStore): void {
       await configs.write(home, change(null)), { changed: true, revision: 0 }, 'there is no configuration to remove',
     )
     t.strictSame(await configs.write(home, change(null, { expected: 0 })), { changed: true, revision: 0 })
-    t.strictSame(await configs.history(home), [])
+    t.strictSame(await configs.history(home, WHOLE), [])
     t.strictSame(await configs.changedSince(-1), { revision: 0, banks: [] })
     const set = await configs.write(home, change('set'))
     t.strictSame(
@@ -84,7 +87,7 @@ export function bankConfigsContract (t: Test, open: OpenStore): void {
       { changed: true, revision: 0 },
     )
     t.strictSame(await configs.read([home]), [])
-    const [taken, before] = await configs.history(home)
+    const [taken, before] = await configs.history(home, WHOLE)
     t.strictSame(before, { revision: set.revision, ...change('set') })
     t.ok(taken!.revision > set.revision)
     t.strictSame(taken, { revision: taken!.revision, document: null, updatedAt: NOW + 1, updatedBy: 'user:bob' })
@@ -95,7 +98,7 @@ export function bankConfigsContract (t: Test, open: OpenStore): void {
     )
     const again = await configs.write(home, change('again', { expected: 0 }))
     t.ok(again.revision > taken!.revision)
-    t.strictSame(descriptions(await configs.history(home)), ['again', null, 'set'])
+    t.strictSame(descriptions(await configs.history(home, WHOLE)), ['again', null, 'set'])
   })
 
   test('the history has the newest changes of its bank only, newest first', async (t, { configs }) => {
@@ -105,12 +108,16 @@ export function bankConfigsContract (t: Test, open: OpenStore): void {
     for (let index = 0; index < BANK_CONFIG_HISTORY + 5; index++) {
       revisions.push((await configs.write(home, change(`number ${index}`, { updatedAt: NOW + index }))).revision)
     }
-    const history = await configs.history(home)
+    const history = await configs.history(home, WHOLE)
     t.equal(history.length, BANK_CONFIG_HISTORY)
     t.strictSame(history.map(({ revision }) => revision), revisions.toReversed().slice(0, BANK_CONFIG_HISTORY))
     t.strictSame(history[0], await inForce(configs, home))
+    t.strictSame(await configs.history(home, { limit: 2 }), history.slice(0, 2))
+    const before = history[1]!.revision
+    t.strictSame(await configs.history(home, { limit: 3, before }), history.slice(2, 5))
+    t.strictSame(await configs.history(home, { limit: 3, before: history.at(-1)!.revision }), [])
     t.strictSame(descriptions(history).at(-1), 'number 5')
-    t.strictSame(descriptions(await configs.history(other)), ['of the other'])
+    t.strictSame(descriptions(await configs.history(other, WHOLE)), ['of the other'])
   })
 
   test('the configurations of tenants are separate', async (t, { configs, removeBank }) => {
@@ -118,15 +125,15 @@ export function bankConfigsContract (t: Test, open: OpenStore): void {
     for (const key of keys) await configs.write(key, change(`of ${key.tenantId}`))
     for (const key of keys) {
       t.strictSame(descriptions([(await inForce(configs, key))!]), [`of ${key.tenantId}`])
-      t.strictSame(descriptions(await configs.history(key)), [`of ${key.tenantId}`])
+      t.strictSame(descriptions(await configs.history(key, WHOLE)), [`of ${key.tenantId}`])
     }
     const { revision } = await configs.changedSince(-1)
     await configs.write(keys[1]!, change(null))
     t.strictSame((await configs.changedSince(revision)).banks, [keys[1]])
     t.strictSame(await removeBank(keys[2]!, NOW), { memoryCount: 0, configRemoved: true })
     t.strictSame((await configs.read(keys)).map((found) => found.bank), [home])
-    t.strictSame(await configs.history(keys[2]!), [])
-    t.equal((await configs.history(home)).length, 1)
+    t.strictSame(await configs.history(keys[2]!, WHOLE), [])
+    t.equal((await configs.history(home, WHOLE)).length, 1)
   })
 
   test('the banks that have changed since a revision are listed, once each', async (t, { configs }) => {
@@ -184,7 +191,7 @@ export function bankConfigsContract (t: Test, open: OpenStore): void {
     t.strictSame((await configs.changedSince(onTime.revision)).banks, undefined)
     t.strictSame(await configs.changedSince(last.revision), { revision: last.revision, banks: [] })
     t.equal((await configs.read([bank('old')])).length, 1, 'the configuration itself is kept')
-    t.equal((await configs.history(bank('old'))).length, 1)
+    t.equal((await configs.history(bank('old'), WHOLE)).length, 1)
   })
 
   test('of many changes based on one revision exactly one is made', async (t, { configs }) => {
@@ -199,7 +206,7 @@ export function bankConfigsContract (t: Test, open: OpenStore): void {
       t.equal(config.revision, made[0]!.revision)
       t.ok(outcomes.every(({ revision }) => revision === config.revision), 'the others get the current configuration')
       t.strictSame(descriptions([config]), [`${round}/${outcomes.findIndex(({ changed }) => changed)}`])
-      t.equal((await configs.history(home)).length, round + 1)
+      t.equal((await configs.history(home, WHOLE)).length, round + 1)
       expected = config.revision
     }
   })

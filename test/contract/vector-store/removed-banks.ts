@@ -1,7 +1,11 @@
 import type { Test } from 'tap'
+import { BANK_CONFIG_HISTORY } from '../../../lib/stores/bank-configs.js'
 import { newMemories, newMemory, NOW } from '../../helpers/memories.js'
 import { change, configTests, descriptions, home, inForce, UNTOUCHED } from './bank-config-setup.js'
 import { bank, listAll, REMOVE, texts, type OpenStore } from './setup.js'
+
+/** The page that has a whole history. */
+const WHOLE = { limit: BANK_CONFIG_HISTORY }
 
 /** Removal and import of banks, for stores that keep their configuration. */
 export function removedBanksContract (t: Test, open: OpenStore): void {
@@ -21,10 +25,10 @@ export function removedBanksContract (t: Test, open: OpenStore): void {
     t.strictSame(await removeBank(home, NOW), { memoryCount: 2, configRemoved: true })
     t.strictSame(await listAll(store, home), [])
     t.strictSame(await configs.read([home]), [])
-    t.strictSame(await configs.history(home), [])
+    t.strictSame(await configs.history(home, WHOLE), [])
     t.strictSame((await store.listBanks({ now: NOW, limit: 10 })).map(({ bankId }) => bankId), ['other'])
     t.equal((await listAll(store, other)).length, 2)
-    t.equal((await configs.history(other)).length, 2)
+    t.equal((await configs.history(other, WHOLE)).length, 2)
     const changes = await configs.changedSince(revision)
     t.ok(changes.revision > revision)
     t.strictSame(changes.banks, [home], 'others see the change')
@@ -35,7 +39,7 @@ export function removedBanksContract (t: Test, open: OpenStore): void {
     )
     const again = await configs.write(home, change('again', { expected: 0 }))
     t.ok(again.revision > changes.revision, 'revisions continue to increase')
-    t.strictSame(descriptions(await configs.history(home)), ['again'])
+    t.strictSame(descriptions(await configs.history(home, WHOLE)), ['again'])
   })
 
   test('a bank of only memories, configuration or history is removed', async (t, { store, configs, removeBank }) => {
@@ -50,7 +54,7 @@ export function removedBanksContract (t: Test, open: OpenStore): void {
       'expired memories are not counted',
     )
     t.strictSame(await removeBank(bank('history'), NOW), { memoryCount: 0, configRemoved: false })
-    t.strictSame(await configs.history(bank('history')), [])
+    t.strictSame(await configs.history(bank('history'), WHOLE), [])
     t.strictSame(await configs.changedSince(revision), { revision, banks: [] })
     t.strictSame(await removeBank(bank('configuration'), NOW), { memoryCount: 0, configRemoved: true })
     t.strictSame((await configs.changedSince(revision)).banks, [bank('configuration')])
@@ -81,7 +85,7 @@ export function removedBanksContract (t: Test, open: OpenStore): void {
     t.strictSame((await configs.changedSince(first.revision)).banks, [home])
     t.strictSame(await store.import(home, [], { now: NOW, onConflict: 'skip', config: change(null) }), UNTOUCHED)
     t.strictSame(await configs.read([home]), [])
-    t.strictSame(descriptions(await configs.history(home)), [null, 'alone', 'imported'])
+    t.strictSame(descriptions(await configs.history(home, WHOLE)), [null, 'alone', 'imported'])
     t.strictSame(texts(await listAll(store, home)).sort(), ['one', 'three', 'two'])
   })
 
@@ -99,7 +103,7 @@ export function removedBanksContract (t: Test, open: OpenStore): void {
       { name: 'LowerTrustError' },
     )
     t.strictSame(await configs.read([home]), [])
-    t.strictSame(await configs.history(home), [])
+    t.strictSame(await configs.history(home, WHOLE), [])
     t.strictSame(await configs.changedSince(-1), { revision: 0, banks: [] })
     t.strictSame(texts(await listAll(store, home)), ['standing'])
   })
@@ -113,6 +117,6 @@ export function removedBanksContract (t: Test, open: OpenStore): void {
       store.import(home, [], { now: NOW, onConflict: 'skip', idempotency, config: change('second') }),
       { name: 'IdempotencyKeyTaken' },
     )
-    t.strictSame(descriptions(await configs.history(home)), ['first'])
+    t.strictSame(descriptions(await configs.history(home, WHOLE)), ['first'])
   })
 }

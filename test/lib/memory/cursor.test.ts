@@ -1,7 +1,7 @@
 import fc from '../../helpers/fast-check.js'
 import t, { type Test } from 'tap'
 import { ServiceError } from '../../../lib/errors/service-error.js'
-import { decodeCursor, encodeCursor, isBankPlace, isMemoryPlace } from '../../../lib/memory/cursor.js'
+import { decodeCursor, encodeCursor, isBankPlace, isMemoryPlace, SealedCursors } from '../../../lib/memory/cursor.js'
 import { anyUtf16 } from '../../helpers/arbitraries.js'
 import { newId, NOW } from '../../helpers/memories.js'
 
@@ -49,6 +49,22 @@ t.test('a malformed cursor is an invalid request', async (t) => {
   ]) refuses(t, encoded(json))
 })
 
+t.test('a sealed cursor is read by every process with its key, for its list and tenant', async (t) => {
+  const key = 'ab'.repeat(32)
+  const cursor = new SealedCursors(key).seal('banks', 'acme', ['home'])
+  t.strictSame(new SealedCursors(key).open('banks', 'acme', cursor, isBankPlace), ['home'])
+  t.match(cursor, /^[A-Za-z0-9_-]{400}$/)
+  const longest = new SealedCursors(key).seal('banks', 'acme', ['x'.repeat(255)])
+  t.equal(longest.length, cursor.length)
+  t.not(new SealedCursors(key).seal('banks', 'acme', ['home']), cursor, 'equal places have different cursors')
+  for (const [cursors, list, tenant] of [
+    [new SealedCursors('cd'.repeat(32)), 'banks', 'acme'], [new SealedCursors(), 'banks', 'acme'],
+    [new SealedCursors(key), 'others', 'acme'], [new SealedCursors(key), 'banks', null],
+    [new SealedCursors(key), 'banks', 'other'],
+  ] as const) t.throws(() => cursors.open(list, tenant, cursor, isBankPlace), REFUSAL)
+  t.throws(() => new SealedCursors(key).open('banks', 'acme', cursor, isMemoryPlace), REFUSAL)
+})
+
 t.test('no text causes another error', async (t) => {
   const garbage = fc.oneof(
     anyUtf16,
@@ -64,6 +80,15 @@ t.test('no text causes another error', async (t) => {
       return error instanceof ServiceError && error.code === 'invalid_request'
     }
   }), { numRuns: 500 })
+  const cursors = new SealedCursors()
+  fc.assert(fc.property(garbage, (cursor) => {
+    try {
+      cursors.open('banks', null, cursor, isBankPlace)
+      return false
+    } catch (error) {
+      return error instanceof ServiceError && error.code === 'invalid_request'
+    }
+  }))
   refuses(t, `${'['.repeat(100_000)}`)
   refuses(t, encoded('['.repeat(100_000)))
 })

@@ -1,3 +1,4 @@
+import { mock } from 'node:test'
 import t from 'tap'
 import { ReasoningFilter, withoutReasoning } from '../../../lib/models/remote/reasoning-filter.js'
 import fc from '../../helpers/fast-check.js'
@@ -41,4 +42,27 @@ t.test('the remaining text does not depend on where the stream was split', async
     return (given + filter.end()).trimStart() === withoutReasoning(text).trimStart()
   }))
   t.pass()
+})
+
+t.test('what is held back is read once, however many pieces it comes in', async (t) => {
+  const { trimStart, startsWith } = String.prototype
+  let read = 0
+  const counted = [
+    mock.method(String.prototype, 'trimStart', function (this: string) {
+      read += this.length
+      return trimStart.call(this)
+    }),
+    mock.method(String.prototype, 'startsWith', function (this: string, ...given: [string, number?]) {
+      read += given[0].length
+      return startsWith.apply(this, given)
+    }),
+  ]
+  t.teardown(() => { for (const { mock } of counted) mock.restore() })
+  for (const piece of [' ', '\n'.repeat(10), '<think>']) {
+    const filter = new ReasoningFilter()
+    read = 0
+    for (let sent = 0; sent < 2000; sent++) filter.push(piece)
+    filter.end()
+    t.ok(read <= 2000 * (piece.length + 20), `${read} characters are read of 2000 pieces of ${piece.length}`)
+  }
 })

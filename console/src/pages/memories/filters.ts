@@ -1,4 +1,4 @@
-import type { ListMemoriesRequest, Memory, RecallRequest } from 'memory-gateway-client'
+import type { ForgetRequest, ListMemoriesRequest, Memory, RecallRequest } from 'memory-gateway-client'
 import { changeParams, type Params } from '../../state/router.js'
 import type { Metadata } from '../../text/metadata.js'
 
@@ -77,26 +77,32 @@ export function countFilters (filters: Filters, metadata: Metadata | undefined):
     (metadata === undefined ? 0 : 1)
 }
 
-/** The filters that a listing and a recall share. */
-function commonFields ({ speakers, tags, tagsMatch, occurredAfter, occurredBefore, minTrust }: Filters) {
+/** The filters that a listing, a recall and a forget share. */
+function commonFields ({ speakers, tags, tagsMatch, occurredAfter, occurredBefore }: Filters) {
   return {
     ...(speakers.length > 0 && { speakers }),
     ...(tags.length > 0 && { tags, tags_match: tagsMatch }),
     ...(occurredAfter !== '' && { occurred_after: occurredAfter }),
     ...(occurredBefore !== '' && { occurred_before: occurredBefore }),
-    ...(minTrust !== '' && { min_trust: minTrust }),
+  }
+}
+
+function retainedFields ({ retainedAfter, retainedBefore }: Filters) {
+  return {
+    ...(retainedAfter !== '' && { retained_after: retainedAfter }),
+    ...(retainedBefore !== '' && { retained_before: retainedBefore }),
   }
 }
 
 export function listRequest (bank: string, filters: Filters, metadata: Metadata | undefined): ListMemoriesRequest {
-  const { retainedAfter, retainedBefore, documentId, trust, order } = filters
+  const { documentId, minTrust, trust, order } = filters
   return {
     bank_id: bank,
     ...commonFields(filters),
+    ...retainedFields(filters),
     ...(metadata !== undefined && { metadata: JSON.stringify(metadata) }),
-    ...(retainedAfter !== '' && { retained_after: retainedAfter }),
-    ...(retainedBefore !== '' && { retained_before: retainedBefore }),
     ...(documentId !== '' && { document_id: documentId }),
+    ...(minTrust !== '' && { min_trust: minTrust }),
     ...(trust !== '' && { trust }),
     ...(order === 'oldest' && { order }),
   }
@@ -112,8 +118,25 @@ export function searchRequest (
     strategies: ['lexical'],
     max_results: maxResults,
     ...commonFields(filters),
+    ...(filters.minTrust !== '' && { min_trust: filters.minTrust }),
     ...(metadata !== undefined && { metadata }),
   }
+}
+
+/** The filters of a forget. */
+export type ForgetFilters = Omit<ForgetRequest, 'bank_id' | 'memory_ids' | 'scope' | 'dry_run'>
+
+/** @returns undefined without a filter, or with one by trust, by which nothing can be forgotten */
+export function forgetFilters (filters: Filters, metadata: Metadata | undefined): ForgetFilters | undefined {
+  if (filters.trust !== '' || filters.minTrust !== '') return undefined
+  const selected: ForgetFilters = {
+    ...commonFields(filters),
+    ...retainedFields(filters),
+    // The server refuses empty metadata, which would pass every memory.
+    ...(metadata !== undefined && Object.keys(metadata).length > 0 && { metadata }),
+    ...(filters.documentId !== '' && { document_ids: [filters.documentId] }),
+  }
+  return Object.keys(selected).length === 0 ? undefined : selected
 }
 
 /** Whether a memory passes the filters that a recall does not support. */

@@ -8,12 +8,13 @@ import { Failure, Loading } from '../../components/states.js'
 import { announce } from '../../state/announcer.js'
 import { client, credentials } from '../../state/session.js'
 import { formatCount, formatNumber } from '../../text/format.js'
+import type { ForgetFilters } from './filters.js'
 import { MAX_UNDO, readMemories, undoScopeOf, type Undo, type UndoScope } from './undo.js'
 
 /** Which memories of the bank are forgotten. */
 export type Selection =
   | { memory_ids: string[] }
-  | { tags: string[], tags_match: 'any' | 'all' }
+  | { filters: ForgetFilters }
   | { scope: 'all' }
 
 interface Props {
@@ -37,7 +38,7 @@ export function ForgetDialog ({ bank, isGranted, selection, onDone, onClose }: P
     setError(undefined)
     if (selection === undefined || !isAllowed || credentials.value === undefined) return
     const controller = new AbortController()
-    const request: ForgetRequest = { bank_id: bank, ...selection, dry_run: true }
+    const request: ForgetRequest = { bank_id: bank, ...fieldsOf(selection), dry_run: true }
     const { signal } = controller
     const loadPreview = async () => {
       const [answer, scope] = await Promise.all([client.value.forget(request, { signal }), undoScopeOf(bank, signal)])
@@ -55,10 +56,10 @@ export function ForgetDialog ({ bank, isGranted, selection, onDone, onClose }: P
     setError(undefined)
     try {
       const memories = undoScope === 'none' ? [] : await readMemories(bank, preview.memory_ids, preview.sample ?? [])
-      // Only the memories of the preview: those retained since then with the same tags are kept.
-      const chosen = 'tags' in selection && preview.deleted_count <= preview.memory_ids.length
+      // Only the memories of the preview: those retained since then that pass the same filters are kept.
+      const chosen = 'filters' in selection && preview.deleted_count <= preview.memory_ids.length
         ? { memory_ids: preview.memory_ids }
-        : selection
+        : fieldsOf(selection)
       const { deleted_count: count, memory_ids: forgottenIds } = await client.value.forget({ bank_id: bank, ...chosen })
       announce(`Forgotten: ${formatCount(count, 'memory', 'memories')}`)
       // An undo must not restore memories that another user has forgotten in the meantime.
@@ -83,6 +84,10 @@ export function ForgetDialog ({ bank, isGranted, selection, onDone, onClose }: P
       {preview !== undefined && <Preview preview={preview} undoScope={undoScope} />}
     </ConfirmDialog>
   )
+}
+
+function fieldsOf (selection: Selection) {
+  return 'filters' in selection ? selection.filters : selection
 }
 
 function Preview ({ preview, undoScope }: { preview: ForgetAnswer, undoScope: UndoScope }) {

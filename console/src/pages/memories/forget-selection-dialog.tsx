@@ -1,30 +1,35 @@
 import { useEffect, useState } from 'preact/hooks'
-import { TagsField } from '../../components/tags-field.js'
 import { Field } from '../../components/field.js'
 import { FormDialog, useUnsavedInput } from '../../components/form-dialog.js'
 import { MissingPermission, type Permission } from '../../components/permission.js'
 import { credentials } from '../../state/session.js'
+import type { Metadata } from '../../text/metadata.js'
+import { FilterFields } from './filter-fields.js'
+import { countFilters, forgetFilters, NO_FILTERS, type Filters } from './filters.js'
 import { ForgetDialog, type Selection } from './forget-dialog.js'
 import type { Undo } from './undo.js'
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 const MAX_IDS = 1000
 
-type Kind = 'tags' | 'ids' | 'all'
+type Kind = 'shown' | 'filters' | 'ids' | 'all'
 
 interface Props {
   bank: string
   isGranted: (permission: Permission) => boolean
   isOpen: boolean
-  /** The tags that the list is filtered by. */
-  tags: readonly string[]
-  tagsMatch: 'any' | 'all'
+  /** The filters of the list. */
+  filters: Filters
+  metadata: Metadata | undefined
+  /** Whether the list shows the results of a search, which are only some of what the filters show. */
+  isSearching: boolean
   onDone: (count: number, undo: Undo | undefined) => void
   onClose: () => void
 }
 
 /** Asks which memories to forget, and shows them for confirmation above the choice, to which Cancel leads back. */
-export function ForgetSelectionDialog ({ bank, isGranted, isOpen, tags, tagsMatch, onDone, onClose }: Props) {
+export function ForgetSelectionDialog (props: Props) {
+  const { bank, isGranted, isOpen, onDone, onClose } = props
   const [selection, setSelection] = useState<Selection | undefined>(undefined)
   const isUsable = isOpen && credentials.value !== undefined
   // A sign-in must not bring the preview back below the choice.
@@ -32,9 +37,7 @@ export function ForgetSelectionDialog ({ bank, isGranted, isOpen, tags, tagsMatc
   return (
     <>
       <FormDialog title='What is to be forgotten?' question='Discard this choice?' isOpen={isOpen} onClose={onClose}>
-        {(close) => (
-          <Choice isGranted={isGranted} tags={tags} tagsMatch={tagsMatch} onChoose={setSelection} onClose={close} />
-        )}
+        {(close) => <Choice {...props} onChoose={setSelection} onClose={close} />}
       </FormDialog>
       <ForgetDialog
         bank={bank} isGranted={isGranted} selection={isUsable ? selection : undefined} onDone={onDone}
@@ -44,64 +47,68 @@ export function ForgetSelectionDialog ({ bank, isGranted, isOpen, tags, tagsMatc
   )
 }
 
-interface ChoiceProps extends Pick<Props, 'isGranted' | 'tags' | 'tagsMatch' | 'onClose'> {
+interface ChoiceProps extends Pick<Props, 'isGranted' | 'filters' | 'metadata' | 'isSearching' | 'onClose'> {
   onChoose: (selection: Selection) => void
 }
 
-function Choice ({ isGranted, tags: initialTags, tagsMatch, onChoose, onClose }: ChoiceProps) {
-  const [kind, setKind] = useState<Kind>('tags')
-  const [tags, setTags] = useState<string[]>([...initialTags])
-  const [tagsMode, setTagsMode] = useState(tagsMatch)
+function Choice ({ isGranted, filters: shown, metadata: shownMetadata, isSearching, onChoose, onClose }: ChoiceProps) {
+  const shownCount = countFilters(shown, shownMetadata)
+  const shownFilters = forgetFilters(shown, shownMetadata)
+  const [kind, setKind] = useState<Kind>(shownFilters === undefined ? 'filters' : 'shown')
+  const [filters, setFilters] = useState(NO_FILTERS)
+  const [metadata, setMetadata] = useState<Metadata | undefined>(undefined)
   const [idsText, setIdsText] = useState('')
-  useUnsavedInput(idsText.trim() !== '' || tags.join('\n') !== initialTags.join('\n'))
+  useUnsavedInput(idsText.trim() !== '' || countFilters(filters, metadata) > 0)
   const ids = idsText.split(/[\s,]+/).filter((id) => id !== '')
   const invalidId = ids.find((id) => !UUID.test(id))
   const idsError = invalidId !== undefined
     ? `"${invalidId.slice(0, 40)}" is not an id.`
     : ids.length > MAX_IDS ? `At most ${MAX_IDS} at once.` : undefined
-  const mayForgetAll = isGranted('admin')
+  const byFilters = kind === 'shown' ? shownFilters : forgetFilters(filters, metadata)
   const selection: Selection | undefined = kind === 'all'
     ? { scope: 'all' }
-    : kind === 'tags'
-      ? tags.length > 0 ? { tags, tags_match: tagsMode } : undefined
-      : ids.length > 0 && idsError === undefined ? { memory_ids: ids } : undefined
-  const choice = (value: Kind, label: string) => (
+    : kind === 'ids'
+      ? ids.length > 0 && idsError === undefined ? { memory_ids: ids } : undefined
+      : byFilters && { filters: byFilters }
+  const choice = (value: Kind, label: string, reason?: string) => (
     <label class='check'>
       <input
-        type='radio' name='forget-by' checked={kind === value} disabled={value === 'all' && !mayForgetAll}
-        {...(value === 'all' && !mayForgetAll && { 'aria-describedby': 'needs-admin-for-all' })}
-        onChange={() => { setKind(value) }}
+        type='radio' name='forget-by' checked={kind === value} disabled={reason !== undefined}
+        {...(reason !== undefined && { 'aria-describedby': reason })} onChange={() => { setKind(value) }}
       /> {label}
     </label>
   )
   return (
     <form onSubmit={(event) => {
       event.preventDefault()
-      if (selection !== undefined) onChoose(selection)
+      const invalid = event.currentTarget.querySelector<HTMLElement>('[aria-invalid="true"]')
+      if (invalid !== null) invalid.focus()
+      else if (selection !== undefined) onChoose(selection)
     }}
     >
       <fieldset class='memories-choice'>
         <legend class='visually-hidden'>Which memories</legend>
-        {choice('tags', 'Memories with tags')}
-        {choice('ids', 'Memories by their ids')}
-        {choice('all', 'The whole bank')}
-        {!mayForgetAll &&
+        {shownCount > 0 &&
+          choice('shown', 'What the filter shows', shownFilters === undefined ? 'no-forget-by-trust' : undefined)}
+        {shownCount > 0 && shownFilters === undefined &&
+          <p class='hint' id='no-forget-by-trust'>Memories cannot be forgotten by trust: clear that filter first.</p>}
+        {shownFilters !== undefined && isSearching &&
+          <p class='hint'>This is everything that the filter shows, not only what the search found.</p>}
+        {choice('filters', 'By speaker, tag, document, metadata or time')}
+        {choice('ids', 'By their ids')}
+        {choice('all', 'The whole bank', isGranted('admin') ? undefined : 'needs-admin-for-all')}
+        {!isGranted('admin') &&
           <MissingPermission id='needs-admin-for-all' permission='admin' action='forget the whole bank' />}
       </fieldset>
-      {kind === 'tags' && (
+      {kind === 'filters' && (
         <>
-          <TagsField label='Tags to forget' tags={tags} onChange={setTags} />
-          <Field label='Forget memories that have'>
-            {(attributes) => (
-              <select
-                {...attributes} value={tagsMode}
-                onChange={({ currentTarget }) => { setTagsMode(currentTarget.value === 'all' ? 'all' : 'any') }}
-              >
-                <option value='any'>any of them</option>
-                <option value='all'>all of them</option>
-              </select>
-            )}
-          </Field>
+          <p class='hint'>Memories that pass all that you fill in are forgotten.</p>
+          <div class='fields'>
+            <FilterFields
+              filters={filters} metadata={metadata} metadataHint='A flat JSON object.' onMetadata={setMetadata}
+              onChange={(changes) => { setFilters((old) => ({ ...old, ...changes })) }}
+            />
+          </div>
         </>
       )}
       {kind === 'ids' && (

@@ -106,8 +106,8 @@ export function MemoryBrowser ({ bank }: { bank: string }) {
                     })
                   }}
                 >
-                  <option value='newest'>newest first</option>
-                  <option value='oldest'>oldest first</option>
+                  <option value='newest'>last retained first</option>
+                  <option value='oldest'>first retained first</option>
                 </select>
                 <button type='button' class='small' onClick={reload}>Reload</button>
               </>
@@ -161,8 +161,8 @@ export function MemoryBrowser ({ bank }: { bank: string }) {
         {() => <ImportPanel bank={bank} onImported={reload} onClose={close} />}
       </FormDialog>
       <ForgetSelectionDialog
-        bank={bank} isGranted={isGranted} isOpen={openDialog === 'forget'} tags={filters.tags}
-        tagsMatch={filters.tagsMatch} onClose={close} onDone={onForgotten}
+        bank={bank} isGranted={isGranted} isOpen={openDialog === 'forget'} filters={filters} metadata={metadata}
+        isSearching={isSearching} onClose={close} onDone={onForgotten}
       />
       <ForgetDialog
         bank={bank} isGranted={isGranted} selection={selection} onDone={onForgotten}

@@ -78,8 +78,8 @@ function Charts ({ samples, seconds }: { samples: readonly Sample[], seconds: nu
           <Chart
             {...axis} title='Duration of a request' format={formatMilliseconds} series={[
               { name: 'median', color: 1, values: of((sample) => sample.p50_ms) },
-              { name: '90 % within', color: 2, values: of((sample) => sample.p90_ms) },
-              { name: '99 % within', color: 3, values: of((sample) => sample.p99_ms) },
+              { name: '90 %', color: 2, values: of((sample) => sample.p90_ms) },
+              { name: '99 %', color: 3, values: of((sample) => sample.p99_ms) },
             ]}
           />
         </div>

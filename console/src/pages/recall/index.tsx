@@ -3,6 +3,8 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { NoBank } from '../../components/bank-choice.js'
 import { Field } from '../../components/field.js'
 import { DraftInput } from '../../components/draft-input.js'
+import { FirstCall } from '../../components/first-call.js'
+import { MissingPermission, useReadable } from '../../components/permission.js'
 import { EmptyState, Failure, Loading } from '../../components/states.js'
 import { announce } from '../../state/announcer.js'
 import { currentBank } from '../../state/current-bank.js'
@@ -43,7 +45,8 @@ export default function RecallPage () {
   const [first, second] = settings
   const usedSettings = isComparing ? [first, second] : [first]
   const isValid = usedSettings.every(({ metadata }) => parseMetadata(metadata).error === undefined)
-  const canRun = banks.length > 0 && banks.every(isBankId) && query.trim() !== '' && isValid
+  const { mayRead, isEmpty } = useReadable(currentBank.value)
+  const canRun = mayRead && banks.length > 0 && banks.every(isBankId) && query.trim() !== '' && isValid
 
   const run = async () => {
     controller.current?.abort()
@@ -116,7 +119,14 @@ export default function RecallPage () {
             <SearchSettings title='Setting B' settings={second} onChange={(one) => { setSettings([first, one]) }} />}
         </div>
         <div class='actions'>
-          <button type='submit' class='primary' disabled={!canRun}>Recall</button>
+          <button
+            type='submit' class='primary' {...(mayRead
+              ? { disabled: !canRun }
+              // Not `disabled`: such a button has no focus, so that a keyboard would not lead to the reason.
+              : { 'aria-disabled': true, 'aria-describedby': 'needs-read' })}
+          >
+            Recall
+          </button>
           <label class='check recall-compare'>
             <input
               type='checkbox' checked={isComparing} onChange={({ currentTarget }) => {
@@ -129,13 +139,16 @@ export default function RecallPage () {
             Compare with a second setting
           </label>
         </div>
+        {!mayRead && <MissingPermission id='needs-read' permission='read' action='search it' />}
       </form>
-      {answered.length === 0 && outcome.error === undefined && !outcome.isLoading && (
-        <EmptyState title='Enter a query.'>
-          <p>Each memory that is found shows how it was found, and what its score consists of.</p>
-          <p>The form below shows why another memory was not found.</p>
-        </EmptyState>
-      )}
+      {mayRead && answered.length === 0 && outcome.error === undefined && !outcome.isLoading && (isEmpty
+        ? <FirstCall title='This bank is empty, or does not exist yet.' bank={currentBank.value} />
+        : (
+          <EmptyState title='Enter a query.'>
+            <p>Each memory that is found shows how it was found, and what its score consists of.</p>
+            <p>The form below shows why another memory was not found.</p>
+          </EmptyState>
+          ))}
       {outcome.isLoading && <Loading label='Recalling' />}
       {outcome.error !== undefined && <Failure error={outcome.error} retry={() => { void run() }} />}
       {answered.length > 0 && <Legend names={names} />}
@@ -150,7 +163,8 @@ export default function RecallPage () {
       </div>
       {banks.length > 1
         ? <p class='hint'>Why a memory was not found is shown for one bank at a time.</p>
-        : <ExplainForm bank={onlyBank ?? ''} query={query} settings={usedSettings} requested={requested} />}
+        : mayRead && !isEmpty &&
+          <ExplainForm bank={onlyBank ?? ''} query={query} settings={usedSettings} requested={requested} />}
     </>
   )
 }

@@ -1,7 +1,7 @@
 import type { RecallAnswer } from 'memory-gateway-client'
 import { Table } from '../../components/table.js'
 import { formatMilliseconds, formatNumber } from '../../text/format.js'
-import { scorePartInWords } from '../../text/search-words.js'
+import { scorePartInWords, stageInWords } from '../../text/search-words.js'
 
 type Trace = NonNullable<RecallAnswer['trace']>
 
@@ -15,7 +15,7 @@ export function Waterfall ({ trace, title }: { trace: Trace, title: string }) {
       <div class='recall-stages' aria-hidden='true'>
         {stages.map(({ name, start_ms: start, duration_ms: duration }) => (
           <div key={name} class='recall-stage'>
-            <span class='recall-stage-name'>{name}</span>
+            <span class='recall-stage-name'>{stageInWords(name)}</span>
             <span class='recall-stage-track'>
               <span
                 class='recall-stage-bar'
@@ -30,7 +30,7 @@ export function Waterfall ({ trace, title }: { trace: Trace, title: string }) {
         <summary>The steps as tables</summary>
         <Table
           caption={`Steps of ${title}`} rows={stages} keyOf={({ name }) => name} columns={[
-            { title: 'Step', isHeader: true, cell: ({ name }) => name },
+            { title: 'Step', isHeader: true, cell: ({ name }) => stageInWords(name) },
             { title: 'Began after', isNumber: true, cell: ({ start_ms: start }) => formatMilliseconds(start) },
             { title: 'Took', isNumber: true, cell: ({ duration_ms: duration }) => formatMilliseconds(duration) },
           ]}

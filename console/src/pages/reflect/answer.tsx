@@ -62,7 +62,7 @@ function AnswerPartView ({ part, highlighting }: { part: AnswerPart, highlightin
 }
 
 /** Notices about the limits of an answer. */
-function Notices ({ run: { result, sources } }: { run: Run }) {
+function Notices ({ run: { result, others = [] } }: { run: Run }) {
   if (result === undefined) return null
   const { abstained, unverified, truncated, degraded = [] } = result
   return (
@@ -70,7 +70,7 @@ function Notices ({ run: { result, sources } }: { run: Run }) {
       {abstained && (
         <p class='notice'>
           <strong>No answer.</strong>{' '}
-          {sources === undefined || sources.length === 0
+          {others.length === 0
             ? 'No memory fits the question well enough, so no model was called.'
             : 'The memories below were looked at, and they do not answer the question.'}
         </p>
@@ -123,7 +123,7 @@ function UsageFacts ({ run: { usage, evidenceMs, totalMs } }: { run: Run }) {
         </>
       )}
       {evidenceMs !== undefined && (
-        <><dt>Time until the memories were found</dt><dd>{formatMilliseconds(evidenceMs)}</dd></>
+        <><dt>Memories found after</dt><dd>{formatMilliseconds(evidenceMs)}</dd></>
       )}
       {totalMs !== undefined && <><dt>Total time</dt><dd>{formatMilliseconds(totalMs)}</dd></>}
     </dl>

@@ -1,5 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks'
 import { Field } from '../../components/field.js'
+import { MissingPermission } from '../../components/permission.js'
 import { CollapsibleFields } from '../../components/collapsible-fields.js'
 import type { RequiredField, ReflectFormValues } from './request.js'
 import { SchemaEditor } from './schema-editor.js'
@@ -12,6 +13,7 @@ interface Props {
   isBusy: boolean
   /** The field that was missing or invalid when the user last asked. */
   missing: RequiredField | undefined
+  mayRead: boolean
 }
 
 /** The selectors of the required fields. */
@@ -27,7 +29,7 @@ const TIME_FIELDS = [
 ] as const
 
 /** The form for a question, with all options for its evidence and its answer. */
-export function ReflectForm ({ values, onChange, onAsk, onCancel, isBusy, missing }: Props) {
+export function ReflectForm ({ values, onChange, onAsk, onCancel, isBusy, missing, mayRead }: Props) {
   const form = useRef<HTMLFormElement>(null)
   useEffect(() => {
     if (missing !== undefined) form.current?.querySelector<HTMLElement>(FIELD_SELECTORS[missing])?.focus()
@@ -58,10 +60,8 @@ export function ReflectForm ({ values, onChange, onAsk, onCancel, isBusy, missin
           )}
         </Field>
       </div>
-      <CollapsibleFields summary='Which memories, and how to answer'><OptionFields
-        values={values}
-        onChange={onChange}
-                                                                     />
+      <CollapsibleFields summary='Which memories, and how to answer'>
+        <OptionFields values={values} onChange={onChange} />
       </CollapsibleFields>
       <div class='check'>
         <input
@@ -73,7 +73,13 @@ export function ReflectForm ({ values, onChange, onAsk, onCancel, isBusy, missin
       {values.hasSchema && <SchemaEditor value={values.schema} onChange={(schema) => { onChange({ schema }) }} />}
       {missing === 'schema' && <p class='field-error' role='alert'>The schema is not valid.</p>}
       <div class='actions'>
-        <button type='submit' class='primary'>Ask</button>
+        <button
+          type='submit' class='primary'
+          // Not `disabled`: such a button has no focus, so that a keyboard would not lead to the reason.
+          {...(!mayRead && { 'aria-disabled': true, 'aria-describedby': 'needs-read' })}
+        >
+          Ask
+        </button>
         <button
           type='button' disabled={!isBusy} onClick={() => {
             onCancel()
@@ -83,6 +89,7 @@ export function ReflectForm ({ values, onChange, onAsk, onCancel, isBusy, missin
           Cancel
         </button>
       </div>
+      {!mayRead && <MissingPermission id='needs-read' permission='read' action='ask it' />}
     </form>
   )
 }

@@ -1,5 +1,7 @@
 import { useMemo, useState } from 'preact/hooks'
 import { NoBank } from '../../components/bank-choice.js'
+import { FirstCall } from '../../components/first-call.js'
+import { useReadable } from '../../components/permission.js'
 import { useLeaveGuard } from '../../components/question-dialog.js'
 import { EmptyState } from '../../components/states.js'
 import { currentBank } from '../../state/current-bank.js'
@@ -22,6 +24,7 @@ export default function ReflectPage () {
   const [formValues, setFormValues] = useState(EMPTY_FORM)
   const [missing, setMissing] = useState<RequiredField | undefined>(undefined)
   const { run, ask, cancel } = useReflect()
+  const { mayRead, isEmpty } = useReadable(bank)
   const values: ReflectFormValues = { ...formValues, bank }
   useLeaveGuard(isRunning(run), STOP_QUESTION, 'page')
 
@@ -30,6 +33,7 @@ export default function ReflectPage () {
     setFormValues((old) => ({ ...old, ...changes }))
   }
   const onAsk = () => {
+    if (!mayRead) return
     const result = requestOf(values)
     setMissing('missing' in result ? result.missing : undefined)
     if ('request' in result) void ask(result.request)
@@ -39,27 +43,29 @@ export default function ReflectPage () {
     <>
       <ReflectForm
         values={values} onChange={onChange} onAsk={onAsk} onCancel={cancel} isBusy={isRunning(run)} missing={missing}
+        mayRead={mayRead}
       />
-      {run === undefined
-        ? (
+      {run !== undefined && <Outcome run={run} />}
+      {run === undefined && mayRead && (isEmpty
+        ? <FirstCall title='This bank is empty, or does not exist yet.' bank={bank} />
+        : (
           <EmptyState title='Ask something that the memories of the bank can answer.'>
             <p>The answer appears sentence by sentence. Marks such as [1] name the memories that it stands on.</p>
           </EmptyState>
-          )
-        : <Outcome run={run} />}
+          ))}
     </>
   )
 }
 
 function Outcome ({ run }: { run: Run }) {
   const { container, highlighting } = useHighlighting()
-  const { text, sources } = run
-  const parts = useMemo(() => answerPartsOf(text, sources?.length ?? 0), [text, sources])
+  const { text, cited, others } = run
+  const parts = useMemo(() => answerPartsOf(text, cited.length), [text, cited])
   return (
     <div ref={container} class='reflect-outcome'>
       <Answer run={run} parts={parts} highlighting={highlighting} />
-      {sources !== undefined && (
-        <Sources sources={sources} parts={parts} isRunning={isRunning(run)} highlighting={highlighting} />
+      {others !== undefined && (
+        <Sources cited={cited} others={others} parts={parts} phase={run.phase} highlighting={highlighting} />
       )}
     </div>
   )

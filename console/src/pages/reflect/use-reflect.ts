@@ -9,8 +9,10 @@ type DataOf<Name extends ReflectEvent['event']> = Extract<ReflectEvent, { event:
 /** The progress of an answer. */
 export interface Run {
   phase: 'searching' | 'answering' | 'done' | 'failed' | 'cancelled'
-  /** The evidence; once the answer is complete, in the order of the citation markers. */
-  sources: readonly Hit[] | undefined
+  /** What the answer cites, in the order of its marks; empty until it is complete, because the marks point to none. */
+  cited: readonly Hit[]
+  /** The rest of the evidence, in the order of the ranking. */
+  others: readonly Hit[] | undefined
   /** The part of the answer that has arrived. */
   text: string
   usage: DataOf<'usage'> | undefined
@@ -25,7 +27,8 @@ export interface Run {
 
 const INITIAL_RUN: Run = {
   phase: 'searching',
-  sources: undefined,
+  cited: [],
+  others: undefined,
   text: '',
   usage: undefined,
   result: undefined,
@@ -41,13 +44,14 @@ export function isRunning (run: Run | undefined): boolean {
 
 function applyEvent (run: Run, { event, data }: ReflectEvent, elapsedMs: number): Run {
   switch (event) {
-    case 'evidence': return { ...run, phase: 'answering', sources: data.sources, evidenceMs: elapsedMs }
+    case 'evidence': return { ...run, phase: 'answering', others: data.sources, evidenceMs: elapsedMs }
     case 'delta': return { ...run, text: run.text + data.text }
     case 'usage': return { ...run, usage: data }
     case 'done': {
       // An abstention has no sources: what was examined stays.
-      const sources = data.abstained ? run.sources : data.sources
-      return { ...run, phase: 'done', text: data.answer, sources, result: data, totalMs: elapsedMs }
+      const others = data.abstained ? run.others : data.sources.filter(({ cited }) => !cited)
+      const cited = data.sources.filter((source) => source.cited)
+      return { ...run, phase: 'done', text: data.answer, cited, others, result: data, totalMs: elapsedMs }
     }
   }
 }

@@ -1047,10 +1047,12 @@ export interface components {
             updated_at: string;
             updated_by: string | null;
         };
-        /** @description The latest changes of the configuration of a bank. */
+        /** @description A page of the latest changes of the configuration of a bank. */
         BankConfigHistory: {
-            /** @description The last 100 changes, newest first. */
+            /** @description Newest first. The last 100 changes are kept. */
             history: components["schemas"]["BankConfigChange"][];
+            /** @description Null on the last page. */
+            next_cursor: string | null;
         };
         /** @description The members to change; null removes a member. */
         BankConfigPatch: Record<string, unknown>;
@@ -2630,7 +2632,7 @@ export interface components {
          *     }
          */
         RetainAnswer: {
-            /** @description False for an exact repeat, and for a near-duplicate that the bank does not store (`signal_quality.dedup`). */
+            /** @description False for an exact repeat, and for a near-duplicate that the bank does not store (`signal_quality.dedup`). Only for callers with `read` on the bank. */
             stored: boolean;
             /**
              * Format: uuid
@@ -3827,7 +3829,12 @@ export interface operations {
     };
     getBankConfigHistory: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Number of entries in one page. Clamped to 1–10. Default 5. */
+                limit?: number;
+                /** @description `next_cursor` of the previous page. */
+                cursor?: string;
+            };
             header?: never;
             path: {
                 /**
@@ -3840,7 +3847,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The latest changes of the configuration of a bank. */
+            /** @description A page of the latest changes of the configuration of a bank. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3849,7 +3856,8 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "history": []
+                     *       "history": [],
+                     *       "next_cursor": null
                      *     }
                      */
                     "application/json": components["schemas"]["BankConfigHistory"];

@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { BankKey } from '../../../../lib/identity/context.js'
-import type { BankConfigChange } from '../../../../lib/stores/bank-configs.js'
+import { BANK_CONFIG_HISTORY, type BankConfigChange } from '../../../../lib/stores/bank-configs.js'
 import { makeBankConfigChangesStatements } from '../../../../lib/stores/sql/bank-config-changes.js'
 import { SqlError, type Executor } from '../../../../lib/stores/sql/executor.js'
 import { migrate, quoteSchema, readMigrations } from '../../../../lib/stores/sql/migrations.js'
@@ -13,6 +13,9 @@ import { newMemories, newMemory, NOW } from '../../../helpers/memories.js'
 import { rejection } from '../../../helpers/rejection.js'
 import { schemaIn, sqlDatabase, storeIn } from '../../../helpers/sql-database.js'
 import { DATABASE_URL, freshDatabase, postgresOptions } from '../../../helpers/sql-stores.js'
+
+/** The page that has a whole history. */
+const WHOLE = { limit: BANK_CONFIG_HISTORY }
 
 const database = await sqlDatabase(t)
 const home = bank('home')
@@ -80,7 +83,7 @@ t.test('a role that may only read and write rows can change configurations', POS
   t.same(await store.import(home, await newMemories(['one']), { now: NOW, onConflict: 'skip', config: change('y') }), {
     imported: 1, skipped: 0, overwritten: 0,
   })
-  t.same((await store.bankConfigs.history(home)).map(({ revision }) => revision), [2, 1])
+  t.same((await store.bankConfigs.history(home, WHOLE)).map(({ revision }) => revision), [2, 1])
   t.same(await store.removeBank(home, NOW), { memoryCount: 1, configRemoved: true })
   t.same(await store.bankConfigs.changedSince(2), { revision: 3, banks: [home] })
   await store.close()
@@ -217,7 +220,7 @@ t.test('concurrent imports, removals and changes succeed, and a bank is complete
   for (const key of banks) {
     const [found] = await one.bankConfigs.read([key])
     t.equal((await listAll(one, key)).length, found === undefined ? 0 : 3)
-    if (found !== undefined) t.same((await two.bankConfigs.history(key))[0], found.config)
+    if (found !== undefined) t.same((await two.bankConfigs.history(key, WHOLE))[0], found.config)
     await one.removeBank(key, NOW)
   }
   t.same(await database.read(`select (select count(*)::int
@@ -246,7 +249,7 @@ t.test('a change that meets a deadlock is repeated, and not one that meets anoth
   const store = new SqlVectorStore({ executor, schema, bootstrapSchema: false, sweepIntervalMs: 0 })
   await store.start({ clock: () => NOW, warn: () => {} })
   t.same(await store.bankConfigs.write(home, change('x')), { changed: true, revision: 1 })
-  t.equal((await store.bankConfigs.history(home)).length, 1)
+  t.equal((await store.bankConfigs.history(home, WHOLE)).length, 1)
   for (const work of [
     async () => await store.bankConfigs.write(home, change('y')), async () => await store.removeBank(home, NOW),
   ]) {
@@ -254,5 +257,5 @@ t.test('a change that meets a deadlock is repeated, and not one that meets anoth
     failing = [lost]
     t.equal(await rejection(SqlError, work()), lost)
   }
-  t.same((await store.bankConfigs.history(home)).map(({ revision }) => revision), [1])
+  t.same((await store.bankConfigs.history(home, WHOLE)).map(({ revision }) => revision), [1])
 })
