@@ -37,7 +37,7 @@ t.test('with the defaults doctor finds no problem, and reports what is not store
   t.match(
     stdout,
     new RegExp([
-      String.raw`\nok {7}embedding provider: mock returns vectors of 256 dimensions`,
+      String.raw`\nok {7}embedding provider: auto returns vectors of (?:512|256) dimensions`,
       String.raw`\nok {7}language model: mock answers`,
       String.raw`\nskipped {2}database: vector_store is in_memory`,
     ].join('')),
@@ -181,10 +181,12 @@ t.test('a folder is migrated, passes the examination, and its banks are moved to
   t.equal(report.of('migrations'), 'ok: all are applied')
   t.match(report.of('extension'), /^ok: pgvector \d/)
   t.match(await runCli(['reembed', '--bank', 'nowhere'], options), {
-    code: 1, stdout: '', stderr: /has no such bank with memories/,
+    code: 1, stdout: /^(?:embedding_provider: auto chose .+\n)?$/, stderr: /has no such bank with memories/,
   })
   t.match(await runCli(['reembed'], options), {
-    code: 0, stdout: /^The .*data.* has no memories: there is nothing to do\n$/i, stderr: '',
+    code: 0,
+    stdout: /^(?:embedding_provider: auto chose .+\n)?The .*data.* has no memories: there is nothing to do\n$/i,
+    stderr: '',
   })
   const nothing = await runCli(['reembed', '--json'], options)
   t.match([nothing.code, JSON.parse(nothing.stdout), nothing.stderr], [0, { banks: [] }, /nothing to do/])

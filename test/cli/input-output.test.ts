@@ -138,10 +138,13 @@ t.test('one signal ends an export to standard output whose reader has stopped re
 
 t.test('control characters of a file do not reach the terminal in messages', async (t) => {
   const { cli } = await cliServer(t)
-  for (const args of [['import', 'bank'], ['import', 'bank', '--from', 'mem0']]) {
-    const { code, stderr } = await cli(args, { stdin: '\u001b]0;title\u0007\u001b[2J not JSON\n' })
+  for (const [message, ...args] of [
+    [/is not the header of an export/, 'import', 'bank'],
+    [/is not JSON: .*\ufffd\]0;title\ufffd/, 'import', 'bank', '--from', 'mem0'],
+  ] as const) {
+    const { code, stderr } = await cli([...args], { stdin: '\u001b]0;title\u0007\u001b[2J not JSON\n' })
     t.equal(code, 1)
-    t.match(stderr, /is not JSON: .*\ufffd\]0;title\ufffd/)
+    t.match(stderr, message)
     // eslint-disable-next-line no-control-regex
     t.notMatch(stderr, /[\u0000-\u0009\u000b-\u001f]/)
   }

@@ -44,10 +44,11 @@ t.test('a retained memory is listed, found, used for an answer and forgotten', a
 
   const answer = await cli(['reflect', 'user-ada', 'What does Ada drink?'])
   t.equal(answer.code, 0, answer.stderr)
-  t.match(answer.stdout, /^"Ada drinks tea in the morning\." \[1\]\n\n\[1\] 0\.\d\d {2}2026-01-02: Ada drinks tea/)
+  t.match(answer.stdout, /^2 January 2026: "Ada drinks tea in the morning\." \[1\]\n\n/)
+  t.match(answer.stdout, /\n\n\[1\] 0\.\d\d {2}2026-01-02: Ada drinks tea/)
   const whole = JSON.parse((await cli(['reflect', 'user-ada', 'What does Ada drink?', '--json'])).stdout)
   t.match(whole, {
-    answer: '"Ada drinks tea in the morning." [1]',
+    answer: '2 January 2026: "Ada drinks tea in the morning." [1]',
     abstained: false,
     sources: [{ memory_id: id }],
     usage: { tokens: Number },

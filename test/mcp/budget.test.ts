@@ -51,7 +51,12 @@ t.test('of a long memory the passages that match are given, and then the other h
   )))
   const client = await connectMcp(t, app)
   const call = async (name: string) => answerOf(await client.callTool({
-    name, arguments: { bank_id: 'b', query: 'What is the passphrase of the lighthouse keeper?' },
+    name,
+    arguments: {
+      bank_id: 'b',
+      query: 'What is the passphrase of the lighthouse keeper?',
+      ...(name === 'reflect' && { include_sources: 'all' }),
+    },
   }))
   for (const [name, list] of [['recall', 'memories'], ['reflect', 'sources']] as const) {
     const answer = await call(name)

@@ -1,15 +1,7 @@
 import type { Filters, Metadata } from '../../../lib/stores/vector-store.js'
 import { NOW, type MemoryFields } from '../../helpers/memories.js'
+import type { FilterCase } from './filter-case.js'
 import { SPEAKER_CASES } from './speaker-cases.js'
-
-export interface FilterCase {
-  about: string
-  filters: Filters
-  /** By name; every memory is found by the query, so only the filter decides. */
-  memories: Record<string, MemoryFields>
-  /** Names of the memories that pass. */
-  expected: string[]
-}
 
 const TAGGED: Record<string, MemoryFields> = {
   none: {},

@@ -1,6 +1,6 @@
 import type { Metadata } from '../../../lib/stores/vector-store.js'
 import type { MemoryFields } from '../../helpers/memories.js'
-import type { FilterCase } from './filter-cases.js'
+import type { FilterCase } from './filter-case.js'
 
 const by = (speaker: Metadata[string], role?: Metadata[string]): MemoryFields => (
   { metadata: role === undefined ? { speaker } : { speaker, role } }
