@@ -40,8 +40,8 @@ export interface StoreStart {
   /** Absent when the semantic strategy is off: the store then receives no vectors. */
   readonly space?: EmbeddingSpace | undefined
   /**
-   * Whether nobody has chosen the space: banks with vectors of another one, which somebody did choose, are then searched
-   * by words, and do not end the start.
+   * Whether nobody has chosen the space: banks with vectors of another one, which somebody did choose, are then
+   * searched by words, and do not end the start.
    */
   readonly isDefaultSpace?: boolean
   readonly clock: Clock
