@@ -86,7 +86,7 @@ export function readQuestion (question: string, known: ReadonlySet<string>): Ask
     terms: (terms.length > 0 ? terms : stems).slice(0, MAX_TERMS),
     matters: mattersOf(stems),
     speakers,
-    isAboutPresent: kind !== 'time' && kind !== 'reason' && PRESENT.test(question) && !NOT_PRESENT.test(question),
+    isAboutPresent: kind !== 'reason' && PRESENT.test(question) && !NOT_PRESENT.test(question),
   }
 }
 

@@ -218,11 +218,10 @@ function orderByTime (asked: Asked, chosen: readonly Statement[], coverage: Cove
   const quoted: Quoted[] = []
   for (const statement of chosen) {
     const isReplacedBy = (other: Statement) => (
-      (asked.kind !== 'time' && contradict(statement, other)) || (asked.isAboutPresent && (
-        isChangeOf(other, statement, asked) || (bothAnswer(statement, other))
-      ))
+      contradict(statement, other) || isChangeOf(other, statement, asked) || bothAnswer(statement, other)
     )
-    const isEarlier = chosen.some((other) => isLater(other, statement) && isReplacedBy(other))
+    const isEarlier = asked.isAboutPresent &&
+      chosen.some((other) => isLater(other, statement) && isReplacedBy(other))
     quoted.push({ statement, isEarlier })
   }
   return quoted.sort((a, b) => Number(a.isEarlier) - Number(b.isEarlier) ||

@@ -40,7 +40,7 @@ t.test('the first steps of the page on the command line run unchanged, and write
   const [stdout, stderr] = await Promise.all([text(shell.stdout), text(shell.stderr), once(shell, 'close')])
   const placeholders: Array<[real: RegExp, name: string]> = [
     [/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, 'ID'], [/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME'],
-    [/^\d\.\d\d(?= )/gm, 'SCORE'],
+    [/^\d\.\d\d(?= )/gm, 'SCORE'], [/\b\d{4}-\d\d-\d\d(?=: )/g, 'DATE'],
   ]
   t.equal(placeholders.reduce((found, [real, name]) => found.replaceAll(real, name), stdout), shown, stderr)
   t.match(readFileSync(join(folder, 'gateway.log'), 'utf8'), /stopping: requests in flight finish/)

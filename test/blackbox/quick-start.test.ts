@@ -138,11 +138,11 @@ t.test('optional packages may be missing, and a configuration that needs one nam
   const refusals: Array<[yaml: string, env: Record<string, string>, said: RegExp]> = [
     [
       'llm_provider: openai_compatible\nllm_provider_config: { base_url: "http://127.0.0.1:9", model: m }\n', {},
-      new RegExp(String.raw`^llm_provider: openai_compatible ${NEEDED} ${MODEL_PACKAGES}\n$`),
+      new RegExp(String.raw`^llm_provider: openai_compatible ${NEEDED} ${MODEL_PACKAGES}\n$`, 'm'),
     ],
     [
       'llm_provider: anthropic\nllm_provider_config: { api_key_env: KEY, model: m }\n', { KEY: 'k' },
-      new RegExp(String.raw`^llm_provider: anthropic ${NEEDED} ${MODEL_PACKAGES}\n$`),
+      new RegExp(String.raw`^llm_provider: anthropic ${NEEDED} ${MODEL_PACKAGES}\n$`, 'm'),
     ],
     [
       '{}\n', { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' },
