@@ -1,6 +1,6 @@
 import { MemoryGatewayError } from '../packages/client/src/index.js'
 import type { BatchSize, ImportBatch, ImportItem } from './import-lines.js'
-import { note, printable } from './output.js'
+import { note } from './output.js'
 
 /** Rejected memories that are reported one by one; the rest is only counted. */
 const MAX_REPORTED = 20
@@ -27,8 +27,7 @@ export class Rejections {
   /** Writes them to standard error. */
   report (): void {
     if (this.#count === 0) return
-    // The messages may quote the source.
-    for (const line of this.#reported) note(`rejected: ${printable(line)}`)
+    for (const line of this.#reported) note(`rejected: ${line}`)
     if (this.#count > MAX_REPORTED) note(`rejected: ${this.#count - MAX_REPORTED} more`)
   }
 }

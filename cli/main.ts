@@ -3,7 +3,7 @@ import { Command, CommanderError } from 'commander'
 import { declareMemoryCommands } from './declare-memory-commands.js'
 import { declareServerCommands } from './declare-server-commands.js'
 import { EXIT, reportOf } from './failures.js'
-import { endOnFaultOfOutput, note, printable } from './output.js'
+import { endOnFaultOfOutput, note } from './output.js'
 import { packageVersion } from '../lib/resources/package-file.js'
 
 /** Arguments of the program itself; any other option in the first place is one of `serve`. */
@@ -22,8 +22,7 @@ try {
   process.exitCode = await run(process.argv.slice(2))
 } catch (error) {
   const { text, exitCode } = await reportOf(error)
-  // The message may quote a file or the answer of a server.
-  note(printable(text))
+  note(text)
   // A pending handler would keep the process alive.
   process.exit(exitCode)
 }

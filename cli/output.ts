@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { codeOf, EXIT } from './failures.js'
+import { codeOf, CommandError, EXIT } from './failures.js'
 
 /**
  * The reader of the output may stop before its end (`| head`). That is not an error, and the command ends silently.
@@ -23,24 +23,40 @@ export async function write (text: string | Uint8Array): Promise<void> {
   if (!process.stdout.write(text)) await once(process.stdout, 'drain')
 }
 
+/** Writes a line for people. Whatever is in it may come from a server, so it is made printable. */
 export async function writeLine (text: string): Promise<void> {
-  await write(`${text}\n`)
+  await write(`${printable(text)}\n`)
 }
 
+/** Characters that could control the terminal are written as escapes, which does not change the value. */
 export async function writeJson (value: unknown): Promise<void> {
-  await writeLine(JSON.stringify(value, null, process.stdout.isTTY ? 2 : undefined))
+  const escaped = jsonOf(value).replaceAll(UNPRINTABLE, (found) => (
+    `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`
+  ))
+  await write(`${escaped}\n`)
+}
+
+function jsonOf (value: unknown): string {
+  try {
+    return JSON.stringify(value, null, process.stdout.isTTY ? 2 : undefined)
+  } catch (error) {
+    if (error instanceof RangeError) throw new CommandError('the answer is nested too deeply to be written')
+    throw error
+  }
 }
 
 /** Writes a message to standard error, because standard output is for results only. */
 export function note (text: string): void {
-  process.stderr.write(`${text}\n`)
+  process.stderr.write(`${printable(text)}\n`)
 }
 
-/** Replaces control characters of stored texts, which could control the terminal. Line feeds and tabs stay. */
+/** Control characters except the line feed and the tab, and those that change the direction of text. */
+// eslint-disable-next-line no-control-regex
+const UNPRINTABLE = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g
+
+/** Replaces the characters of a text that could control the terminal. */
 export function printable (text: string): string {
-  return text.replaceAll('\r\n', '\n')
-    // eslint-disable-next-line no-control-regex
-    .replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, '\ufffd')
+  return text.replaceAll('\r\n', '\n').replaceAll(UNPRINTABLE, '\ufffd')
 }
 
 /** Lines of columns, each as wide as its longest cell. */

@@ -1,15 +1,22 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
+import { ServiceError } from '../lib/errors/service-error.js'
 import type { WebhookSources } from '../lib/sources/webhook-sources.js'
 import type { BankKey } from '../lib/identity/context.js'
 import { AdminBanksAnswer, AdminBanksQuery, BankConfigAnswer, TenantId } from '../lib/memory/schemas.js'
 import { BankParams } from './banks.js'
-import { answers, ROUTE_ERRORS } from './responses.js'
+import { answers, BODY_ERRORS, ROUTE_ERRORS } from './responses.js'
 
 const config = { scope: 'admin' } as const
 const errors = [
   'invalid_request', 'unauthenticated', 'internal_error', 'dependency_unavailable', ...ROUTE_ERRORS,
 ] as const
+
+const JSON_MEDIA_TYPE = /^\s*application\/json\s*(?:;|$)/i
+const ReloadRequest = Type.Object({}, {
+  additionalProperties: false, title: 'ReloadRequest', description: 'Nothing.', examples: [{}],
+})
 
 const SourcesAnswer = Type.Object({
   sources: Type.Array(Type.Object({
@@ -109,15 +116,28 @@ export const adminRoutes: FastifyPluginAsyncTypebox<{ sources: WebhookSources }>
 
   app.post('/v1/admin/reload', {
     config,
+    onRequest: requireJson,
     schema: {
       operationId: 'reloadConfiguration',
       tags: ['admin'],
       summary: 'Apply a changed configuration file',
       description: 'Applies all changes or none, as SIGHUP does: a file with a problem, or with a change that needs ' +
-        'a restart, changes nothing.',
-      response: answers({ 200: ReloadAnswer }, errors, ['configuration_invalid', 'restart_required', 'not_supported']),
+        'a restart, changes nothing. The body is an empty JSON object.',
+      body: ReloadRequest,
+      response: answers({ 200: ReloadAnswer }, errors, BODY_ERRORS, [
+        'configuration_invalid', 'restart_required', 'not_supported',
+      ]),
     },
   }, async () => app.reloadConfiguration())
+}
+
+/**
+ * Browsers send a request of any page without asking the server first, unless it has such a media type. Where no admin
+ * token is set, every page could otherwise reload the configuration of a gateway on the machine of its reader.
+ */
+async function requireJson ({ headers }: FastifyRequest): Promise<void> {
+  if (JSON_MEDIA_TYPE.test(headers['content-type'] ?? '')) return
+  throw new ServiceError('unsupported_media_type', 'Content-Type must be application/json: send the body {}')
 }
 
 function keyOf (params: { bank_id: string }, query: { tenant_id?: string }): BankKey {

@@ -1,5 +1,5 @@
 import { numberOf, textOf, type Answer } from '../answers.js'
-import { columns, note, printable, writeJson, writeLine } from '../output.js'
+import { columns, note, writeJson, writeLine } from '../output.js'
 import { withServer, type ServerOptions } from '../server-command.js'
 
 /** Banks that one request lists. */
@@ -12,7 +12,7 @@ export async function banks (options: ServerOptions): Promise<void> {
     if (options.json === true) return await writeJson({ banks: found })
     if (found.length === 0) return note('there is no bank that you may read')
     const rows = found.map((bank) => [
-      printable(textOf(bank['bank_id']) ?? ''), String(numberOf(bank['memory_count']) ?? ''),
+      textOf(bank['bank_id']) ?? '', String(numberOf(bank['memory_count']) ?? ''),
       textOf(bank['last_retained_at']) ?? 'empty',
     ])
     for (const line of columns([['BANK', 'MEMORIES', 'LAST RETAINED'], ...rows])) await writeLine(line)

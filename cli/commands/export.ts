@@ -7,7 +7,7 @@ import type { Writable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import { unlessAborted } from '../../lib/concurrency/aborting.js'
 import { codeOf, CommandError } from '../failures.js'
-import { note, write, writeJson } from '../output.js'
+import { note, printable, write, writeJson } from '../output.js'
 import { withServer, type ServerOptions } from '../server-command.js'
 import { Progress } from '../progress.js'
 
@@ -40,7 +40,8 @@ export async function exportBank (bank: string, options: ExportOptions): Promise
     const blocks = blocksOf(gateway.exportBank({ bank_id: bank }, { ...call, timeoutMs: SILENCE_MS }))
     if (output === undefined) {
       // Ctrl-C also ends the wait for a reader that does not read.
-      for await (const { text } of blocks) await unlessAborted(write(text), call.signal)
+      const shown = process.stdout.isTTY ? printable : (text: string) => text
+      for await (const { text } of blocks) await unlessAborted(write(shown(text)), call.signal)
       return
     }
     const count = await writeFile(output, blocks, call.signal)

@@ -1,7 +1,7 @@
 import type { ForgetRequest } from '../../packages/client/src/index.js'
 import { Questions } from '../ask.js'
 import { CommandError, usageError } from '../failures.js'
-import { note, printable, writeJson, writeLine } from '../output.js'
+import { note, writeJson, writeLine } from '../output.js'
 import { conditionsOf, withServer, type ConditionOptions, type ServerOptions } from '../server-command.js'
 import { withoutUndefined } from '../../lib/validation/members.js'
 
@@ -24,7 +24,7 @@ export async function forget (bank: string, options: ForgetOptions): Promise<voi
     if (json) return await writeJson({ deleted_count: count, memory_ids: ids, ...rest })
     for (const memoryId of ids) await writeLine(memoryId)
     for (const memory of rest.sample ?? []) {
-      note(`${memory.memory_id}: ${printable(memory.text).replaceAll('\n', ' ')}`)
+      note(`${memory.memory_id}: ${memory.text.replaceAll('\n', ' ')}`)
     }
     note(`${count} ${count === 1 ? 'memory' : 'memories'} ${dryRun ? 'would be deleted' : 'deleted'}`)
   })

@@ -1,5 +1,5 @@
 import { numberOf, recordOf, recordsOf, textOf, textsOf, type Answer } from '../answers.js'
-import { columns, note, printable, writeJson, writeLine } from '../output.js'
+import { columns, note, writeJson, writeLine } from '../output.js'
 import { filtersOf, scopeOf, withServer, type FilterOptions, type ServerOptions } from '../server-command.js'
 import { withoutUndefined } from '../../lib/validation/members.js'
 
@@ -39,10 +39,10 @@ export function hitLines (hit: Answer): string[] {
   ].filter((fact) => fact !== undefined && fact !== '')
   const date = (textOf(hit['occurred_at']) ?? textOf(hit['retained_at']))?.slice(0, 10)
   const said = [date, textOf(hit['speaker'])].filter((part) => part !== undefined).join(', ')
-  const text = printable(`${said}: ${textOf(hit['text']) ?? ''}`).replaceAll('\n', '\n      ')
+  const text = `${said}: ${textOf(hit['text']) ?? ''}`.replaceAll('\n', '\n      ')
   return [
     `${(numberOf(hit['score']) ?? 0).toFixed(2)}  ${text}`,
-    `      ${printable(facts.join('  '))}`,
+    `      ${facts.join('  ')}`,
     ...scoreLines(recordOf(hit['scores'])),
   ]
 }

@@ -7,7 +7,7 @@ import { fromClaude } from './claude.js'
 import { fromHindsight } from './hindsight.js'
 import { fromLangGraph } from './langgraph.js'
 import { fromMem0 } from './mem0.js'
-import { UnknownShape, type FoundMemory } from './shape.js'
+import { isTooDeep, UnknownShape, type FoundMemory } from './shape.js'
 
 const READERS: ReadonlyMap<string, (document: unknown) => Iterable<FoundMemory>> = new Map([
   ['hindsight', fromHindsight], ['mem0', fromMem0], ['langgraph', fromLangGraph], ['claude', fromClaude],
@@ -87,8 +87,14 @@ async function readDocument (lines: AsyncIterable<string>, name: string): Promis
     }
     parts.add(line)
   }
+  const document = parsed(parts.take('\n'), name)
+  if (isTooDeep(document)) throw new CommandError(`${name} is nested too deeply: no known export is`)
+  return document
+}
+
+function parsed (text: string, name: string): unknown {
   try {
-    return JSON.parse(withExactIntegers(parts.take('\n')))
+    return JSON.parse(withExactIntegers(text))
   } catch (error) {
     throw new CommandError(`${name} is not JSON: ${messageOf(error)}`)
   }

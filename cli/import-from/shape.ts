@@ -20,6 +20,9 @@ export interface FoundMemory {
   metadata?: Record<string, string | number | boolean | null | undefined>
 }
 
+/** Levels of lists and objects in a document, far more than any export has. */
+const MAX_DEPTH = 200
+
 const LAST_INSTANT = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 
 /** A part of the source does not have the known format. */
@@ -34,6 +37,16 @@ function kindOf (value: unknown): string {
   if (value === undefined) return 'nothing'
   if (value === null) return 'null'
   return Array.isArray(value) ? 'a list' : isJsonObject(value) ? 'an object' : `a ${typeof value}`
+}
+
+/** Whether lists and objects are nested too deeply to be read and written by functions that call themselves. */
+export function isTooDeep (document: unknown): boolean {
+  let level: unknown[] = [document]
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > MAX_DEPTH) return true
+    level = level.flatMap((value) => typeof value === 'object' && value !== null ? Object.values(value) : [])
+  }
+  return false
 }
 
 export function requireObject (value: unknown, place: string): Answer {

@@ -43,7 +43,9 @@ t.test('SIGHUP applies a changed file, refuses one with problems or a needed res
   t.equal(await retain(server), 400)
 
   const reload = await fetch(`${server.url}/v1/admin/reload`, {
-    method: 'POST', headers: { 'x-admin-token': 'the admin token' },
+    method: 'POST',
+    headers: { 'x-admin-token': 'the admin token', 'content-type': 'application/json' },
+    body: '{}',
   })
   t.equal(reload.status, 409)
   t.notMatch(await reload.text() + server.output(), SECRET)

@@ -111,7 +111,7 @@ const codes: Record<string, readonly ErrorCode[]> = {
   deleteBank: [...caller, ...limits],
   adminGetBankConfig: admin,
   adminResetBankConfig: [...admin, 'not_supported'],
-  reloadConfiguration: [...admin, 'configuration_invalid', 'restart_required', 'not_supported'],
+  reloadConfiguration: [...admin, ...body, 'configuration_invalid', 'restart_required', 'not_supported'],
   exportBank: [...caller, 'too_many_streams'],
   importBank: [...caller, ...repeated, ...limits, 'body_too_large', 'unsupported_media_type', 'model_output_invalid'],
   whoami: caller,
@@ -247,7 +247,7 @@ await t.test('the answers of the service satisfy the document', async (t) => {
     'DELETE /v1/admin/banks/{bank_id}/config': await app.inject({
       method: 'DELETE', url: '/v1/admin/banks/shown/config',
     }),
-    'POST /v1/admin/reload': await app.inject({ method: 'POST', url: '/v1/admin/reload' }),
+    'POST /v1/admin/reload': await app.post('/v1/admin/reload', {}),
     'GET /v1/banks/{bank_id}/stats': await get('/v1/banks/shown/stats'),
     'GET /v1/banks/{bank_id}/growth': await get('/v1/banks/shown/growth?days=3'),
     'GET /v1/banks/{bank_id}/memories': await get('/v1/banks/shown/memories?limit=1&total=true'),

@@ -65,8 +65,13 @@ export class Replica {
 
   /** The entity tags of the changes of a bank, newest first. */
   async historyTags (bank: string): Promise<string[]> {
-    const { body } = await this.call('GET', `/v1/banks/${bank}/config/history`, ROOT)
-    return (body['history'] as Array<{ etag: string }>).map(({ etag }) => etag)
+    const tags: string[] = []
+    for (let query = '?limit=10'; ;) {
+      const { body } = await this.call('GET', `/v1/banks/${bank}/config/history${query}`, ROOT)
+      tags.push(...(body['history'] as Array<{ etag: string }>).map(({ etag }) => etag))
+      if (body['next_cursor'] === null) return tags
+      query = `?limit=10&cursor=${String(body['next_cursor'])}`
+    }
   }
 
   async permissions (bank: string, principal: string): Promise<Permission[]> {
@@ -77,7 +82,7 @@ export class Replica {
   async reload (file: BankFile, schema: string): Promise<Answer> {
     Replica.write(this.#path, file, schema)
     this.file = file
-    return await this.call('POST', '/v1/admin/reload', ROOT)
+    return await this.call('POST', '/v1/admin/reload', ROOT, {})
   }
 }
 

@@ -19,7 +19,7 @@ async function start (t: Test, file: FileConfig): Promise<Overtaking> {
     ...app,
     overtake: async (next) => {
       written = next
-      const response = await app.inject({ method: 'POST', url: '/v1/admin/reload' })
+      const response = await app.post('/v1/admin/reload', {})
       if (response.statusCode !== 200) throw new Error(`the reload answered ${response.statusCode}: ${response.body}`)
     },
   }

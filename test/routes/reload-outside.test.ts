@@ -34,7 +34,9 @@ async function start (t: Test, yaml: string, databaseName: 'DATABASE_URL' | 'SER
     log,
     write: (name: string, text: string) => { writeFileSync(join(folder, name), text) },
     reload: async () => (
-      await app.inject({ method: 'POST', url: '/v1/admin/reload', headers: { 'x-admin-token': 'admin-secret-1' } })
+      await app.inject({
+        method: 'POST', url: '/v1/admin/reload', headers: { 'x-admin-token': 'admin-secret-1' }, payload: {},
+      })
     ),
   }
 }

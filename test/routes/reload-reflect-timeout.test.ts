@@ -23,7 +23,7 @@ async function start (t: Test, file: FileConfig, languageModel: StreamingModel =
   return {
     reload: async (next: FileConfig) => {
       written = next
-      t.equal((await app.inject({ method: 'POST', url: '/v1/admin/reload' })).statusCode, 200)
+      t.equal((await app.post('/v1/admin/reload', {})).statusCode, 200)
     },
     /** The times in milliseconds after which something would have been ended while a reflect ran. */
     times: async (headers: Record<string, string> = {}) => {

@@ -29,7 +29,7 @@ async function start (
   return {
     ...app,
     edit: (next) => { written = next },
-    reload: async (headers = {}) => await app.inject({ method: 'POST', url: '/v1/admin/reload', headers }),
+    reload: async (headers = {}) => await app.post('/v1/admin/reload', {}, headers),
   }
 }
 
@@ -331,7 +331,7 @@ await t.test('a reload of an unchanged file changes nothing and says so', async 
 
 await t.test('a gateway without anything to reload answers 501', async (t) => {
   const app = await testApp(t)
-  refused(t, await app.inject({ method: 'POST', url: '/v1/admin/reload' }), 501, 'not_supported')
+  refused(t, await app.post('/v1/admin/reload', {}), 501, 'not_supported')
 })
 
 await t.test('a webhook uses the reloaded access control', async (t) => {

@@ -86,7 +86,13 @@ export class MemoryGatewayAdmin {
 
   /** Reloads the configuration file. */
   async reloadConfiguration (options?: CallOptions): Promise<T.ReloadAnswer> {
-    return await this.#transport.json({ method: 'POST', path: '/v1/admin/reload', safety: 'once' }, options)
+    return await this.#transport.json({
+      method: 'POST',
+      path: '/v1/admin/reload',
+      body: '{}',
+      headers: { 'content-type': 'application/json' },
+      safety: 'once',
+    }, options)
   }
 
   async #get<Answer> (path: string, query: object, options: CallOptions | undefined): Promise<Answer> {

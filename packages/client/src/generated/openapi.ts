@@ -505,7 +505,7 @@ export interface paths {
         put?: never;
         /**
          * Apply a changed configuration file
-         * @description Applies all changes or none, as SIGHUP does: a file with a problem, or with a change that needs a restart, changes nothing.
+         * @description Applies all changes or none, as SIGHUP does: a file with a problem, or with a change that needs a restart, changes nothing. The body is an empty JSON object.
          */
         post: operations["reloadConfiguration"];
         delete?: never;
@@ -2615,6 +2615,8 @@ export interface components {
             /** @description Paths in the configuration file that were changed and are now in force. */
             changed: string[];
         };
+        /** @description Nothing. */
+        ReloadRequest: Record<string, unknown>;
         /** @description Requests, their durations and memory use, in steps. */
         RequestHistory: {
             interval_seconds: number;
@@ -4277,7 +4279,13 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody?: never;
+        /** @description Nothing. */
+        requestBody: {
+            content: {
+                /** @example {} */
+                "application/json": components["schemas"]["ReloadRequest"];
+            };
+        };
         responses: {
             /** @description The changes that were applied. */
             200: {
