@@ -77,18 +77,6 @@ function splitPoint (text: string, start: number, limit: number): number {
 }
 
 /**
- * The texts of a memory that are embedded, one for each passage. The speaker's name stands before the first, because a
- * question that names a person is then closer to what that person said.
- */
-export function embeddedTexts (
-  { text, name, passages }: { text: string, name: string | null, passages: ReadonlyArray<Readonly<Span>> },
-): string[] {
-  return passages.map(({ start, end }, index) => (
-    `${index === 0 && name !== null ? `${name}: ` : ''}${text.slice(start, end)}`
-  ))
-}
-
-/**
  * @throws ServiceError when the provider fails, or does not return one finite vector of its dimensions for each text
  */
 export async function embed (

@@ -54,3 +54,15 @@ export function nameOf (memory: Pick<Memory, 'metadata'>): string | null {
   const speaker = speakerOf(memory)
   return speaker === null || ROLE.test(speaker) ? null : speaker
 }
+
+/**
+ * The texts of a memory that are embedded, one for each passage. The speaker's name stands before the first, because a
+ * question that names a person is then closer to what that person said.
+ */
+export function embeddedTexts ({ text, name, passages }: {
+  text: string, name: string | null, passages: ReadonlyArray<Readonly<{ start: number, end: number }>>,
+}): string[] {
+  return passages.map(({ start, end }, index) => (
+    `${index === 0 && name !== null ? `${name}: ` : ''}${text.slice(start, end)}`
+  ))
+}

@@ -129,7 +129,8 @@ function configurationOf (store: Store, schema: string, folder: string): string 
   const own = store === 'postgres'
     ? `vector_store_config: { schema: ${schema} }\n`
     : store === 'pglite' ? `vector_store_config: { data_dir: ${JSON.stringify(dataOf(folder))} }\n` : ''
-  return `vector_store: ${store}
+  return `embedding_provider: mock
+vector_store: ${store}
 ${own}access_control: { enabled: true, default_policy: owner_only }
 access_grants:
   - { bank_id: 'dedup-*', principal: '${OWNER}', permissions: ['*'] }

@@ -49,6 +49,7 @@ await t.test('each question of LongMemEval has its own bank', async (t) => {
       {
         index: 0,
         text: 'How often?',
+        answer: 'twice',
         category: 'multi-session',
         evidence: ['s2:0'],
         sessions: ['s2'],
@@ -132,6 +133,7 @@ await t.test('each chat of BEAM has its own bank, and each batch is a document',
       {
         index: 1,
         text: 'When?',
+        answer: undefined,
         category: 'knowledge_update',
         evidence: ['0', '3'],
         sessions: ['batch-1', 'batch-2'],
@@ -140,6 +142,7 @@ await t.test('each chat of BEAM has its own bank, and each batch is a document',
       {
         index: 3,
         text: 'What was last week?',
+        answer: undefined,
         category: 'temporal',
         evidence: ['1'],
         sessions: ['batch-1'],

@@ -24,7 +24,13 @@ await t.test('sessions are in the order of their numbers', async (t) => {
   const [found] = read([{ ...sample, conversation }])
   t.strictSame(found?.sessions.map(({ id }) => id), ['session_1', 'session_2', 'session_10'])
   t.strictSame(found?.sessions[0]?.turns, [
-    { id: 'D1:1', contents: ['Ann: Hello!'], role: undefined, occurredAt: Date.UTC(2023, 4, 8, 13, 56) },
+    {
+      id: 'D1:1',
+      contents: ['Ann: Hello!'],
+      role: undefined,
+      apart: { speaker: 'Ann', contents: ['Hello!'] },
+      occurredAt: Date.UTC(2023, 4, 8, 13, 56),
+    },
   ])
 })
 
@@ -64,7 +70,15 @@ await t.test('an entry without a turn is no evidence; a question without evidenc
     ],
   }])
   t.strictSame(found?.questions, [
-    { index: 2, text: 'Who?', category: 'temporal', evidence: ['D1:1'], sessions: ['session_1'], askedAt: undefined },
+    {
+      index: 2,
+      text: 'Who?',
+      answer: undefined,
+      category: 'temporal',
+      evidence: ['D1:1'],
+      sessions: ['session_1'],
+      askedAt: undefined,
+    },
   ])
 })
 

@@ -45,7 +45,7 @@ const overhead: Overhead = {
 
 await t.test('by default 500 reflects at a time meet a model of 2 s, three times', async (t) => {
   t.strictSame(readOptions([]), {
-    parts: ['load', 'overhead'],
+    parts: ['load', 'overhead', 'pairs'],
     concurrent: 500,
     modelMs: 2000,
     maxConcurrency: 64,

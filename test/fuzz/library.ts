@@ -4,6 +4,7 @@ import { boundsOf } from '../../lib/config/bounds.js'
 import { settingsOf } from '../../lib/config/settings.js'
 import { createMemoryService, type MemoryService } from '../../lib/memory/service.js'
 import type { MemoryRecord } from '../../lib/memory/schemas.js'
+import { MOCK_EMBEDDINGS } from '../helpers/config.js'
 import { countingIds, testClock, type TestClock } from '../helpers/clock.js'
 import { ModelBank, tagged, type Draft, type Known } from './model.js'
 
@@ -42,7 +43,7 @@ export class Twins {
 
   static async make (): Promise<Twins> {
     const clock = testClock()
-    const settings = settingsOf({})
+    const settings = settingsOf(MOCK_EMBEDDINGS)
     const config = { file: {}, settings, baseDirectory: process.cwd() }
     const overrides = { clock, newId: countingIds() }
     return new Twins(await createMemoryService(config, new AccessControl(settings.access), overrides), clock)

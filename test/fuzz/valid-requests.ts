@@ -163,7 +163,7 @@ const SAMPLES: Record<string, Sample[]> = {
   'GET /v1/whoami': [sample([['bank_id', 'user-bob']])],
   'GET /v1/admin/banks/:bank_id/config': [sample([['tenant_id', 'acme']])],
   'DELETE /v1/admin/banks/:bank_id/config': [sample()],
-  'POST /v1/admin/reload': [sample()],
+  'POST /v1/admin/reload': [json({})],
   'GET /v1/admin/history': [sample([['since', '2026-01-01T00:00:00Z']])],
   'GET /v1/admin/status': [sample()],
   'GET /v1/access': [sample([['limit', '5']])],

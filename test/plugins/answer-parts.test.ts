@@ -23,6 +23,7 @@ const record = fc.record({
   expires_at: fc.constant(null),
   document_id: fc.option(text),
   source: fc.option(text),
+  speaker: fc.option(text),
   trust: fc.constantFrom('trusted', 'untrusted', 'suspect'),
 })
 const hit = fc.tuple(record, fc.record({
@@ -54,7 +55,7 @@ const answers: Array<[name: string, schema: object, lists: string[], answer: fc.
     answer: text,
     abstained: fc.boolean(),
     structured: maybe(fc.dictionary(text, text, { maxKeys: 2 })),
-    sources: list(hit),
+    sources: list(hit.map((one) => ({ ...one, cited: true }))),
     usage: fc.record({ tokens: fc.nat(), input_tokens: fc.nat(), output_tokens: fc.nat() }),
   })],
   ['memories', MemoriesAnswer, ['memories'], fc.record({ memories: list(record), next_cursor: fc.option(text) })],

@@ -212,7 +212,7 @@ await t.test('the service accepts the example of every JSON request', async (t) 
   }
   const all = [
     'retain', 'retainBatch', 'recall', 'explainRecall', 'reflect', 'forget', 'putBankConfig', 'patchBankConfig',
-    'adminCheckAccess', 'ingestWebhook',
+    'adminCheckAccess', 'reloadConfiguration', 'ingestWebhook',
   ]
   t.same(answered, Object.fromEntries(all.map((id) => [id, 200])))
 })

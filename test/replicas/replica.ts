@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Test } from 'tap'
+import { MOCK_EMBEDDINGS } from '../helpers/config.js'
 import { startServer } from '../helpers/server.js'
 import { DATABASE_URL } from '../helpers/sql-stores.js'
 import { FILES, ROOT } from './changes.js'
@@ -38,7 +39,7 @@ export class Replica {
 
   static write (path: string, { global, ...file }: BankFile, schema: string): void {
     writeFileSync(path, JSON.stringify({
-      vector_store: 'postgres', vector_store_config: { schema, pool_size: 4 }, ...file, ...global,
+      ...MOCK_EMBEDDINGS, vector_store: 'postgres', vector_store_config: { schema, pool_size: 4 }, ...file, ...global,
     }))
   }
 

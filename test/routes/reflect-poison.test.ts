@@ -239,7 +239,7 @@ for (const provider of PROVIDERS) {
     const url = await app.listen({ port: 0, host: '127.0.0.1' })
     for (const [what, said, shown, more = {}] of OBEDIENT) {
       server.always(says(said))
-      const { answer: { answer, sources, usage, ...rest } } = await ask(bank)
+      const { answer: { answer, sources: allSources, usage, ...rest } } = await ask(bank)
       t.equal(answer, shown, what)
       t.same(rest, { abstained: false, ...more }, what)
       const streamed = await fetch(`${url}/v1/reflect`, {
@@ -250,7 +250,11 @@ for (const provider of PROVIDERS) {
       const events = parseEvents(await streamed.text())
       const deltas = deltasOf(events)
       t.equal(deltas.trim(), shown, `${what}, streamed`)
-      t.same(events.at(-1), { event: 'done', data: { answer: shown, abstained: false, ...more } }, `${what}, streamed`)
+      const { event, data } = events.at(-1)!
+      const { sources, ...done } = data as ReflectAnswer
+      t.equal(event, 'done')
+      t.same(done, { answer: shown, abstained: false, ...more }, `${what}, streamed`)
+      t.same(sources, allSources.filter(({ cited }) => cited), `${what}, streamed: the sources that it cites`)
       t.notMatch(deltas, EVIL_HOST, what)
     }
   })

@@ -13,7 +13,8 @@ export function makeReembeddingStatements (schema: string): ReembeddingStatement
   return {
     progress: `select count(*)::int as total, (count(*) filter (where not (${lacking})))::int as done
 from ${schema}.memories m where m.tenant_id = $1 and m.bank_id = $2`,
-    missing: `select m.memory_id::text as memory_id, m.fingerprint, m.text, m.passage_starts, m.passage_ends
+    missing: `select m.memory_id::text as memory_id, m.fingerprint, m.text, m.metadata::text as metadata,
+  m.passage_starts, m.passage_ends
 from ${schema}.memories m
 where m.tenant_id = $1 and m.bank_id = $2 and ($5::text is null or m.memory_id > $5::text::uuid) and ${lacking}
 order by m.memory_id limit $4::int`,

@@ -2,6 +2,8 @@ import type { BankKey } from '../../identity/context.js'
 import type { EmbeddingSpace } from '../vector-store.js'
 import { adoptSpace } from './bank-spaces.js'
 import type { Executor, Queries } from './executor.js'
+import type { Metadata } from '../records.js'
+import { embeddedTexts, nameOf } from '../speaker.js'
 import { makeReembeddingStatements, type ReembeddingStatements } from './reembedding-statements.js'
 import { retrySerializationFailures } from './retrying.js'
 import { bankParameters, toBankKey } from './rows.js'
@@ -50,8 +52,17 @@ interface BareMemory {
   memory_id: string
   fingerprint: string
   text: string
+  metadata: string
   passage_starts: number[]
   passage_ends: number[]
+}
+
+function textsOf ({ text, metadata, passage_starts: starts, passage_ends: ends }: BareMemory): string[] {
+  return embeddedTexts({
+    text,
+    name: nameOf({ metadata: JSON.parse(metadata) as Metadata }),
+    passages: starts.map((start, ordinal) => ({ start, end: ends[ordinal]! })),
+  })
 }
 
 /**
@@ -108,8 +119,8 @@ group by s.tenant_id, s.bank_id having sum(s.memories) > 0 order by s.tenant_id,
       onProgress({ done: before!.done + filled, total: Math.max(before!.total, before!.done + filled) })
       const memories: BareMemory[] = await executor.read<BareMemory>(this.#sql.missing, [...key, model, batch, last])
       if (memories.length === 0) return filled
-      const passages = memories.flatMap(({ memory_id: id, text, passage_starts: starts, passage_ends: ends }) => (
-        starts.map((start, ordinal) => ({ id, ordinal: String(ordinal), text: text.slice(start, ends[ordinal]) }))
+      const passages = memories.flatMap((memory) => (
+        textsOf(memory).map((text, ordinal) => ({ id: memory.memory_id, ordinal: String(ordinal), text }))
       ))
       const vectors = await embed(passages.map(({ text }) => text))
       await retrySerializationFailures(async () => await executor.transaction(async (tx) => {

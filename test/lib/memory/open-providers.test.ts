@@ -16,9 +16,9 @@ const open = async (file: FileConfig, overrides: ProviderOverrides = {}, environ
   )
 )
 
-t.test('by default there is the mock with weight 0, and no reranker', async (t) => {
+t.test('by default there is the installed model with its weight, and no reranker', async (t) => {
   const { weights, reranker } = await open({})
-  t.strictSame(weights, { lexical: 1, semantic: 0 })
+  t.strictSame(weights, { lexical: 1, semantic: 1.8 })
   t.equal(reranker, undefined)
 })
 
