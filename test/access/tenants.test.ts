@@ -153,7 +153,9 @@ t.test('a cursor of one tenant pages through no other tenant\'s memories, and li
     await globex.retain(`${name}-globex`, 'globex')
     await globex.retain(BANK, `globex ${name}`)
   }
-  const cursorOf = async (path: string) => (await acme.get(`${path}?limit=1`)).json<{ next_cursor: string }>().next_cursor
+  const cursorOf = async (path: string) => (
+    (await acme.get(`${path}?limit=1`)).json<{ next_cursor: string }>().next_cursor
+  )
   const memories = `banks/${BANK}/memories`
   const page = (await globex.get(`${memories}?limit=2&cursor=${await cursorOf(memories)}`)).body
   t.match(page, /globex/)
