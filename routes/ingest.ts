@@ -20,8 +20,8 @@ export const ingestRoutes: FastifyPluginAsyncTypebox<{ sources: WebhookSources }
       operationId: 'ingestWebhook',
       tags: ['sources'],
       summary: 'Retain one event of a webhook source',
-      description: 'Reads the content, and metadata, tags, occurred_at and speaker if present; ignores other members, ' +
-        'and all query parameters.',
+      description: 'Reads the content, and metadata, tags, occurred_at and speaker if present; ignores other ' +
+        'members, and all query parameters.',
       // Senders add parameters of their own to the URL.
       querystring: Type.Object({}, { additionalProperties: true }),
       params: Type.Object({ source_id: Type.String() }),

@@ -188,8 +188,8 @@ export class EmbeddingBackfill {
     const { signal } = this.#stop
     for (const entry of batch) this.#inProgress.set(entry.key, entry)
     try {
-      const texts = batch.flatMap((entry) => embeddedTexts(entry))
-      const vectors = await unlessAborted(embed(embeddings, texts, { signal, purpose: 'document' }), signal)
+      const made = embed(embeddings, batch.flatMap(embeddedTexts), { signal, purpose: 'document' })
+      const vectors = await unlessAborted(made, signal)
       const late = batch
         .map(({ key, memoryId, fingerprint, passages }) => (
           { key, memoryId, fingerprint, vectors: vectors.splice(0, passages.length) }

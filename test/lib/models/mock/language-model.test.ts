@@ -207,7 +207,7 @@ t.test('statements of one time, or that agree, are not called earlier', async (t
   ]) t.notMatch(text, /Earlier/)
 })
 
-t.test('an answer passes the filter of citations verified, and unchanged but for the numbers of its marks', async () => {
+t.test('an answer passes the filter of citations verified, unchanged but for the numbers of marks', async () => {
   const questions = fc.constantFrom('Where does Alice live?', 'tea', '東京', '?')
   await fc.assert(fc.asyncProperty(questions, datedEvidence, async (question, given) => {
     const { text } = await new MockLanguageModel().generate(request(question, given))
