@@ -9,6 +9,11 @@ rows=()
 failed=0
 
 stop_databases() {
+  # Also those of a run that ended before it used them.
+  local pairs
+  pairs=$(cat "$logs/postgres.uri" "$logs/pooler.uri" 2>/dev/null || true)
+  # shellcheck disable=SC2086 # NAME=value pairs
+  [ -z "$pairs" ] || declare -g $pairs
   [ -z "${POOLER_PIDFILE:-}" ] || kill "$(cat "$POOLER_PIDFILE")" 2>/dev/null || true
   [ -z "${PGDATA:-}" ] || kill -QUIT "$(head -1 "$PGDATA/postmaster.pid")" 2>/dev/null || true
   [ -z "${PGDATA:-}" ] || rm -rf "$(dirname "$PGDATA")"
