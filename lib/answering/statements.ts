@@ -1,4 +1,5 @@
 import type { Steps } from '../concurrency/steps.js'
+import { NAME_BEFORE_TEXT } from '../retrieval/scoring/signals.js'
 import { otherForms } from '../text/alternative-terms.js'
 import { sentenceSteps } from '../text/sentences.js'
 import { stem } from '../text/stems.js'
@@ -46,9 +47,6 @@ export interface Statement {
   readonly contentTerms: readonly string[]
 }
 
-/** A name before a text that was stored without a speaker: `Caroline: I went …`. */
-const NAME_BEFORE_TEXT =
-  /^\s*([\p{Lu}\p{Lo}][\p{L}\p{M}'’.-]{0,39}(?: [\p{Lu}\p{Lo}][\p{L}\p{M}'’.-]{0,39}){0,2}):\s+(?=\S)/u
 /** The description of a picture, which nobody said. */
 const CAPTION = /^\[(?:photo|image|picture)\b[^\]]*\]\s*$/i
 /** What follows a statement in one sentence, up to a question mark: `…, can you help?` */

@@ -67,7 +67,9 @@ export const SHORT_TURN_WORDS = 50
 const MAX_CHARACTERS = 2000
 const MAX_NAME_CHARACTERS = 128
 
-const SPEAKER = /^\s*([\p{Lu}\p{Lo}][\p{L}\p{M}'’.-]{0,39}(?: [\p{Lu}\p{Lo}][\p{L}\p{M}'’.-]{0,39}){0,2}):\s+(?=\S)/u
+/** A name before a text that was stored without a speaker: `Caroline: I went …`. */
+export const NAME_BEFORE_TEXT =
+  /^\s*([\p{Lu}\p{Lo}][\p{L}\p{M}'’.-]{0,39}(?: [\p{Lu}\p{Lo}][\p{L}\p{M}'’.-]{0,39}){0,2}):\s+(?=\S)/u
 const USER = /^(?:user|human)$/i
 const ASSISTANT = new RegExp(`^(?:${ASSISTANTS.join('|')})$`, 'i')
 /** Roles of chat messages; others, such as `admin`, say nothing about who speaks. */
@@ -117,7 +119,7 @@ const NO_SPEAKER: readonly string[] = []
 export function readSignals (memory: Pick<Memory, 'text' | 'metadata'>): Signals {
   const { text } = memory
   const head = text.length > MAX_CHARACTERS ? text.slice(0, MAX_CHARACTERS) : text
-  const named = SPEAKER.exec(head)
+  const named = NAME_BEFORE_TEXT.exec(head)
   const statedSpeaker = speakerOf(memory)
   const speaker = statedSpeaker ?? named?.[1]
   const said = named === null ? head : head.slice(named[0].length)
