@@ -32,7 +32,7 @@ const TIMED = /\.timed\.test\.ts$/
 const DATABASE = /^test\/lib\/stores\/sql\/|\.database\.test\.ts$/
 /** Slow files and folders, which run when they are named, with --all and with --long. .ci/full runs them. */
 const SLOW = [
-  'test/attack', 'test/fuzz', 'test/generators', 'test/replicas',
+  'test/attack', 'test/fuzz', 'test/generators', 'test/lib/stores/sql/pooler-contract.test.ts', 'test/replicas',
   ...['examples', 'limits', 'newcomer', 'package', 'races', 'reembed', 'refusals', 'start-report'].map(
     (name) => `test/blackbox/${name}.test.ts`
   ),
