@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { bodyCodingFault } from '../http/body-coding.js'
@@ -45,6 +46,11 @@ async function bodies (app: FastifyInstance): Promise<void> {
     if (request.routeOptions.schema?.body === undefined) return undefined
     throw new ServiceError('invalid_json', 'Request body is empty')
   }
+  // Node makes a Buffer of each chunk, and a client may send a million of one byte. This stream reads with back
+  // pressure, and gets as one Buffer what has arrived since its last read.
+  app.addHook('preParsing', ({ headers }, _reply, payload, done) => {
+    done(null, headers['transfer-encoding'] === undefined ? payload : Readable.from(payload))
+  })
 }
 
 export default fp(bodies, { name: 'bodies', fastify: '5.x', dependencies: ['errors'] })
