@@ -128,7 +128,7 @@ export function estimatePostings ({ added, removed }: BankChange, enough: number
   for (const { passages } of removed) {
     if (weight > enough) break
     weight += POSTINGS_PER_MEMORY
-    for (const { lexical } of passages) weight += lexical?.postings.length ?? 0
+    weight += POSTINGS_PER_MEMORY * passages.length
   }
   return weight
 }
