@@ -1,5 +1,7 @@
 import { isAssistants, poolSize, WINDOW_REACH } from '../context.js'
-import { lexicalScores, QueryWeights, type MatchedPassage, type Member, type ScoredMember } from '../lexical-scores.js'
+import {
+  addMatch, lexicalScores, QueryWeights, type MatchedPassage, type Member, type ScoredMember,
+} from '../lexical-scores.js'
 import { TopK } from '../top-k.js'
 import { byMemoryId, type LexicalRequest, type Passage } from '../vector-store.js'
 import type { Accept, Entry } from './entry.js'
@@ -292,21 +294,10 @@ function addPassages (
     for (let at = 0; at < list.length; at += 2) {
       const number = list[at]!
       const member = memberNumbers[number]!
-      if (member > 0) addCount(members[member - 1]!, number, lengths[number]!, term, list[at + 1]!)
+      if (member === 0) continue
+      const { entry, passages } = members[member - 1]!
+      addMatch(passages, number - entry.head, lengths[number]!, term, list[at + 1]!)
     }
-  }
-  for (const { passages } of members) if (passages.length > 1) passages.sort((a, b) => a.ordinal - b.ordinal)
-}
-
-function addCount (
-  { entry: { head }, passages }: EntryMember, number: number, length: number, term: number, count: number,
-): void {
-  const ordinal = number - head
-  const passage = passages.find((one) => one.ordinal === ordinal)
-  if (passage === undefined) passages.push({ ordinal, length, terms: [term], counts: [count] })
-  else {
-    passage.terms.push(term)
-    passage.counts.push(count)
   }
 }
 

@@ -94,7 +94,7 @@ export class SqlVectorStore implements VectorStore {
     this.statistics = readWhenReady(reader.statistics)
     this.countByDay = readWhenReady(reader.countByDay)
     this.#reader = reader
-    this.#searcher = new SqlSearcher({ executor, schema, longColumns, indexes })
+    this.#searcher = new SqlSearcher({ executor, schema, indexes })
     this.#bulkWork = new HeavyWork({ name: 'exports, imports and removals', executor, waitMs: LONG_WAIT_MS })
     this.#writer = new SqlWriter({ executor, statements, configs, bulkWork: this.#bulkWork, noteChanges })
     this.bankConfigs = new SqlBankConfigs({ executor, schema, writer: configs, isShared: shared, whenReady })
