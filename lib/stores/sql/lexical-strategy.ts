@@ -12,7 +12,7 @@ import { indexTerm } from './terms.js'
 const MAX_IDS_PER_FOUND = 4
 
 /**
- * The columns of the lexical strategy: what the scores of lib/stores/context.ts depend on. Each array is text in
+ * The row of the lexical strategy: what the scores of lib/stores/context.ts depend on. Each array is text in
  * PostgreSQL's syntax, and those of a group are parallel.
  */
 export interface LexicalRow {
@@ -20,37 +20,36 @@ export interface LexicalRow {
   mean_length: number
   /** By term of the query. */
   frequencies: string
-  /** The pool. */
-  pool_ids: string
-  /** 0 for members without a document, 1 for others. Null without context, as the other columns of the context. */
-  pool_documents: string | null
-  pool_places: string | null
-  pool_questions: string | null
-  pool_lengths: string | null
-  pool_assistants: string | null
-  /** For each neighbour of a member of the pool: the number of the member, from 1. */
-  near_of: string | null
-  near_ids: string | null
-  near_places: string | null
-  near_questions: string | null
-  near_lengths: string | null
-  /** Postings of the pool, of the neighbours, and of the memories of the semantic strategy, by term. */
-  match_ids: string
-  match_terms: string
-  match_ordinals: string
-  match_lengths: string
-  match_counts: string
-  /** The memories of the pool and its neighbours that pass the filters; null when there are none. */
-  passing_ids: string | null
+  /**
+   * The pool, the members of its windows in the order of their sequences, and the memories of the semantic strategy.
+   * The groups are null when there are none.
+   */
+  member_ids: string | null
+  /** Negative without a document; null without context, and for memories that only the semantic strategy found. */
+  member_sequences: string | null
+  /** These are 0 or 1. */
+  member_pooled: string | null
+  member_questions: string | null
+  member_assistants: string | null
+  member_passing: string | null
+  /** Mean lengths of their passages. */
+  member_lengths: string | null
+  /** Postings of the members, by term: the number of the member and of the term, both from 1. */
+  match_members: string | null
+  match_terms: string | null
+  match_ordinals: string | null
+  match_lengths: string | null
+  match_counts: string | null
 }
 
 /**
  * Retrieves the pool of the lexical strategy, its windows, and the postings of the query's terms in them; the best of
- * them are then chosen by `scoreRow`. Its tables: `found` has every memory with a term of the query and its own score, a
- * whole multiple of 1 / GRID, and `matching` those that pass the filters.
+ * them are then chosen by `scoreRow`. Its tables: `found` has every memory with a term of the query and its own score,
+ * a whole multiple of 1 / GRID, and `matching` those that pass the filters.
  *
  * The postings of a search are read once, into `hits`. The planner cannot estimate how many rows `hits` has, so no join
- * with it may permit nested loops: weights of terms are looked up in an array, and members in a hashed subplan.
+ * with it may permit nested loops: weights of terms are looked up in an array, and the joins of `hits` are full joins,
+ * for which PostgreSQL has only hash and merge joins.
  * @param both whether there is a table `semantic`, whose memories are scored too
  */
 export function lexicalTables (shape: Shape, request: LexicalRequest, both: boolean): string {
@@ -59,18 +58,20 @@ export function lexicalTables (shape: Shape, request: LexicalRequest, both: bool
     ...(shape.filters === ''
       ? []
       : shape.ofDocuments ? matchingOfDocuments(shape) : [`matching as materialized (\n  ${lookedUp(shape)}\n)`]),
-    `pool as materialized (
-  select p.memory_id, row_number() over () as r from (${poolOf(shape)}) p
-)`,
-    ...(request.context ? windows(shape, request) : []),
-    `wanted as materialized (
-  select p.memory_id from pool p${request.context ? '\n  union all select n.memory_id from near n' : ''}${both
-    ? '\n  union all select s.memory_id from semantic s'
+    `pool as materialized (\n  ${poolOf(shape)}\n)`,
+    ...(request.context
+      ? windows(shape, request)
+      : [`candidates as materialized (
+  select row_number() over ()::int as r, p.memory_id, null::int as sequence, 1 as pooled, 0 as question, 0 as assistant,
+    0 as passage_length from pool p
+)`]),
+    `members as materialized (
+  select c.r, c.memory_id, c.sequence, c.pooled, c.question, c.assistant, c.passage_length from candidates c${both
+    ? `
+  union all
+  select ((select count(*) from candidates) + row_number() over ())::int, s.memory_id, null, 0, 0, 0, 0 from semantic s
+  where (s.memory_id in (select c.memory_id from candidates c)) is not true`
     : ''}
-)`,
-    `matches as (
-  select h.memory_id, h.n, h.ordinal, h.length, h.weight from hits h
-  where (h.memory_id in (select w.memory_id from wanted w)) is true order by h.n
 )`,
   ].join(',\n')
 }
@@ -80,39 +81,36 @@ export function matchingMemories ({ filters }: Pick<Shape, 'filters'>): string {
   return `select f.memory_id from ${filters === '' ? 'found' : 'matching'} f where f.score > 0`
 }
 
-/** The columns of LexicalRow, each a scalar or the column of a row in `lexicalRows`. */
-export const LEXICAL_COLUMNS = `lexical_size.*, lexical_frequencies.*, lexical_pool.*, lexical_near.*, lexical_matches.*,
-  lexical_passing.*`
+/** The columns of LexicalRow, of the tables of one row in `lexicalRows`. */
+export const LEXICAL_COLUMNS = 'lexical_size.*, lexical_frequencies.*, lexical_members.*, lexical_matches.*'
 
-/** Tables of one row each. */
-export function lexicalRows (shape: Shape, request: LexicalRequest): string {
-  const columns = (alias: string, prefix: string, names: Record<string, string>) => (
-    Object.entries(names).map(([name, value]) => `array_agg(${alias}.${value})::text as ${prefix}_${name}`).join(', ')
+export function lexicalRows (shape: Shape): string {
+  const columns = (from: string, prefix: string, names: Record<string, string>) => (
+    Object.entries(names).map(([name, value]) => `array_agg(${from}.${value})::text as ${prefix}_${name}`).join(', ')
   )
-  const beside = { places: 'place', questions: 'question', lengths: 'passage_length' }
-  const nothing = (prefix: string, names: readonly string[]) => (
-    `(select ${names.map((name) => `null::text as ${prefix}_${name}`).join(', ')})`
-  )
+  const passing = shape.filters === ''
+    ? '1'
+    : `(select count(*) from ${shape.schema}.memories m
+      where ${ofBank('m')} and m.memory_id = n.memory_id${shape.filters})`
   return [
     '(select s.passages, s.mean_length from size s) lexical_size',
     `(select array_agg(coalesce(f.frequency, 0) order by t.n)::text as frequencies
-    from terms t left join frequencies f on f.n = t.n) lexical_frequencies`,
-    request.context
-      ? `(select ${columns('m', 'pool', { ids: 'memory_id', documents: 'document', ...beside, assistants: 'assistant' })}
-    from members m) lexical_pool`
-      : `(select array_agg(p.memory_id order by p.r)::text as pool_ids, ${
-        ['documents', ...Object.keys(beside), 'assistants'].map((name) => `null::text as pool_${name}`).join(', ')
-      } from pool p) lexical_pool`,
-    request.context
-      ? `(select ${columns('n', 'near', { of: 'r', ids: 'memory_id', ...beside })} from near n) lexical_near`
-      : `${nothing('near', ['of', 'ids', ...Object.keys(beside)])} lexical_near`,
+  from terms t left join frequencies f on f.n = t.n) lexical_frequencies`,
+    `(select ${columns('n', 'member', {
+      ids: 'memory_id',
+      sequences: 'sequence',
+      pooled: 'pooled',
+      questions: 'question',
+      assistants: 'assistant',
+      lengths: 'passage_length',
+      passing: 'passing',
+    })} from (select n.*, ${passing} as passing from members n order by n.r) n) lexical_members`,
     `(select ${columns('h', 'match', {
-      ids: 'memory_id', terms: 'n', ordinals: 'ordinal', lengths: 'length', counts: 'weight',
-    })} from matches h) lexical_matches`,
-    shape.filters === ''
-      ? '(select null::text as passing_ids) lexical_passing'
-      : `(select coalesce(array_agg(w.memory_id), '{}')::text as passing_ids
-    from (select distinct w.memory_id from wanted w) w ${filteredMemories(shape, 'w')}) lexical_passing`,
+      members: 'r', terms: 'n', ordinals: 'ordinal', lengths: 'length', counts: 'weight',
+    })} from (
+    select c.r, h.n, h.ordinal, h.length, h.weight from hits h full join members c on c.memory_id = h.memory_id
+    where coalesce(c.r, 0) > 0 and coalesce(h.n, 0) > 0 order by h.n
+  ) h) lexical_matches`,
   ].join('\ncross join ')
 }
 
@@ -139,12 +137,14 @@ function hits (shape: Shape, request: LexicalRequest): string[] {
   from unnest(${parameters.bind(request.terms.map(indexTerm))}::text[]) with ordinality as t(term, n)
 )`,
     `counted as materialized (
-  select sum(s.passages)::float8 as passages, sum(s.length) as length, sum(s.expiring) > 0 as expiring
+  select sum(s.passages)::float8 as passages, sum(s.length) as length, sum(s.expiring) > 0 as expiring,
+    sum(s.passages) > sum(s.memories) as several
   from ${schema}.bank_statistics s where ${ofBank('s')}
 )`,
     `size as materialized (
-  select s.passages, coalesce(s.length / nullif(s.passages, 0), 0) as mean_length from (
-    select coalesce(c.passages, 0) - coalesce(e.passages, 0) as passages, c.length - coalesce(e.length, 0) as length
+  select s.passages, coalesce(s.length / nullif(s.passages, 0), 0) as mean_length, s.several from (
+    select coalesce(c.passages, 0) - coalesce(e.passages, 0) as passages, c.length - coalesce(e.length, 0) as length,
+      c.several
     from counted c left join lateral (
       select sum(cardinality(m.passage_starts)) as passages, sum(m.passages_length) as length
       from ${schema}.memories m where ${ofBank('m')} and c.expiring and m.expires_at <= ${now}
@@ -158,7 +158,7 @@ function hits (shape: Shape, request: LexicalRequest): string[] {
   ) o
 )`,
     `frequencies as materialized (
-  select h.n, count(*)::float8 as frequency, max(h.ordinal) > 0 as several from hits h group by h.n
+  select h.n, count(*)::float8 as frequency from hits h group by h.n
 )`,
     `weights as materialized (
   select t.n, ln(1 + (greatest(size.passages - coalesce(f.frequency, 0), 0) + 0.5) /
@@ -166,16 +166,15 @@ function hits (shape: Shape, request: LexicalRequest): string[] {
   from terms t cross join size left join frequencies f on f.n = t.n
 )`,
     `query as materialized (
-  select array_agg(w.idf / w.attainable order by w.n) as shares,
-    (select bool_or(f.several) from frequencies f) as several
+  select array_agg(w.idf / w.attainable order by w.n) as shares
   from (select w.n, w.idf, sum(w.idf) over () as attainable from weights w) w
 )`,
-    // Passages are told apart only if a hit is in one other than its memory's first.
+    // Passages are told apart only if a memory has several.
     `found as materialized (
-  select h.memory_id, ${score} from hits h where not (select q.several from query q) group by h.memory_id
+  select h.memory_id, ${score} from hits h where not (select s.several from size s) group by h.memory_id
   union all
   select p.memory_id, max(p.score) as score from (
-    select h.memory_id, ${score} from hits h where (select q.several from query q) group by h.memory_id, h.ordinal
+    select h.memory_id, ${score} from hits h where (select s.several from size s) group by h.memory_id, h.ordinal
   ) p group by p.memory_id
 )`,
   ]
@@ -218,9 +217,9 @@ function poolOf ({ filters, parameters, limit }: Shape): string {
 }
 
 /**
- * The pool with its places, and the memories before and after each member. Tables are reached through
- * `lateral (… offset 0)` where a key is known row by row: the planner then looks the key up instead of joining by a scan
- * of the whole bank, which the statistics of a new or fast-growing table would suggest.
+ * The pool and the members of its windows, numbered in the order of their sequences. Tables are reached through
+ * `lateral (… offset 0)` where a key is known row by row: the planner then looks the key up instead of joining by a
+ * scan of the whole bank, which the statistics of a new or fast-growing table would suggest.
  */
 function windows ({ schema, parameters, unexpired }: Shape, { length }: LexicalRequest): string[] {
   const columns = (alias: string) => (
@@ -239,100 +238,113 @@ function windows ({ schema, parameters, unexpired }: Shape, { length }: LexicalR
   }
   const ofDay = (bound: string) => `b.document_id is null and b.place ${bound}`
   return [
-    `members as materialized (
-  select p.r, c.* from pool p cross join lateral (
-    select m.document_id, (m.document_id is not null)::int as document, ${columns('m')}, ${assistant} as assistant,
-      floor(m.place / ${DAY_MS}.0)::bigint as day
+    `pooled as materialized (
+  select c.* from pool p cross join lateral (
+    select m.document_id, ${columns('m')}, ${assistant} as assistant,
+      case when m.document_id is null then floor(m.place / ${DAY_MS}.0)::bigint end as day
     from ${schema}.memories m where ${ofBank('m')} and m.memory_id = p.memory_id offset 0
-  ) c order by p.r
+  ) c
 )`,
-    `near as materialized (
-  select c.r, n.* from members c cross join lateral (
-    ${beside('<', 'b.document_id = c.document_id')}
-    union all
-    ${beside('>', 'b.document_id = c.document_id')}
-  ) n where c.document_id is not null
-  union all
-  select c.r, n.* from members c cross join lateral (
-    ${beside('<', ofDay(`>= c.day * ${DAY_MS}`))}
-    union all
-    ${beside('>', ofDay(`< (c.day + 1) * ${DAY_MS}`))}
-  ) n where c.document_id is null
+    // The sequences of memories without a document have negative numbers.
+    `candidates as materialized (
+  select (row_number() over places)::int as r, a.memory_id, a.pooled, a.question, a.assistant, a.passage_length,
+    (dense_rank() over sequences * case when a.document_id is null then -1 else 1 end)::int as sequence
+  from (
+    select distinct on (a.document_id, a.day, a.place, a.memory_id) a.* from (
+      select c.document_id, c.day, c.memory_id, c.place, c.question, c.passage_length, c.assistant, 1 as pooled
+        from pooled c
+      union all
+      select c.document_id, c.day, n.*, 0, 0 from pooled c cross join lateral (
+        ${beside('<', 'b.document_id = c.document_id')}
+        union all
+        ${beside('>', 'b.document_id = c.document_id')}
+      ) n where c.document_id is not null
+      union all
+      select c.document_id, c.day, n.*, 0, 0 from pooled c cross join lateral (
+        ${beside('<', ofDay(`>= c.day * ${DAY_MS}`))}
+        union all
+        ${beside('>', ofDay(`< (c.day + 1) * ${DAY_MS}`))}
+      ) n where c.document_id is null
+    ) a order by a.document_id, a.day, a.place, a.memory_id, a.pooled desc
+  ) a window sequences as (order by a.document_id, a.day),
+    places as (order by a.document_id, a.day, a.place, a.memory_id)
 )`,
   ]
 }
 
 interface SqlMember extends Member {
   readonly memory: { readonly memoryId: string }
-  readonly place: number
   readonly passages: MatchedPassage[]
 }
 
-/** Scores what a search has retrieved. */
-export function scoreRow (
-  row: LexicalRow, request: LexicalRequest, limit: number,
-): LexicalScores<SqlMember> & { memberOf (memoryId: string): SqlMember | undefined } {
+interface ScoredRow extends Pick<LexicalScores<SqlMember>, 'best' | 'byContext'> {
+  /** The scores of any memory that was retrieved. */
+  scoresOf (memoryId: string): { score: number, own: number }
+}
+
+/**
+ * Scores what a search has retrieved.
+ * @param needsAll whether also the scores of memories matter that the search does not find
+ */
+export function scoreRow (row: LexicalRow, request: LexicalRequest, limit: number, needsAll: boolean): ScoredRow {
   const query = new QueryWeights(
     { passages: row.passages, meanLength: row.mean_length, frequencies: numbers(row.frequencies) }, request,
   )
-  const passing = row.passing_ids === null ? undefined : new Set(ids(row.passing_ids))
-  const members = new Map<string, SqlMember>()
-  const toMember = (memoryId: string, more: Omit<SqlMember, 'memory' | 'passages' | 'passes'>) => {
-    const known = members.get(memoryId)
-    if (known !== undefined) return known
-    const member = { memory: { memoryId }, passages: [], passes: passing?.has(memoryId) ?? true, ...more }
-    members.set(memoryId, member)
+  const ids = row.member_ids === null ? [] : arrayElements(row.member_ids).map(String)
+  const sequences = numbers(row.member_sequences)
+  const [pooled, questions, assistants, lengths, passing] = [
+    row.member_pooled, row.member_questions, row.member_assistants, row.member_lengths, row.member_passing,
+  ].map(numbers) as [number[], number[], number[], number[], number[]]
+  const passages: Array<MatchedPassage[] | undefined> = []
+  const [terms, ordinals, matchLengths, counts] = [
+    row.match_terms, row.match_ordinals, row.match_lengths, row.match_counts,
+  ].map(numbers) as [number[], number[], number[], number[]]
+  for (const [at, number] of numbers(row.match_members).entries()) {
+    addMatch(passages[number - 1] ??= [], ordinals[at]!, matchLengths[at]!, terms[at]! - 1, counts[at]!)
+  }
+
+  const members: SqlMember[] = []
+  const toMember = (at: number) => {
+    const member = members[at] ?? {
+      memory: { memoryId: ids[at]! },
+      hasDocument: sequences[at]! > 0,
+      isQuestion: questions[at] === 1,
+      isAssistant: assistants[at] === 1,
+      meanLength: lengths[at]!,
+      passes: passing[at] === 1,
+      passages: passages[at] ?? [],
+    }
+    members[at] = member
     return member
   }
-
-  const [documents, places, questions, lengths, assistants] =
-    [row.pool_documents, row.pool_places, row.pool_questions, row.pool_lengths, row.pool_assistants].map(numbers)
-  const pool = ids(row.pool_ids).map((memoryId, at) => toMember(memoryId, {
-    hasDocument: documents![at] === 1,
-    isQuestion: questions![at] === 1,
-    isAssistant: assistants![at] === 1,
-    meanLength: lengths![at] ?? 0,
-    place: places![at] ?? 0,
-  }))
-  const near = pool.map((): SqlMember[] => [])
-  const [nearOf, nearPlaces, nearQuestions, nearLengths] =
-    [row.near_of, row.near_places, row.near_questions, row.near_lengths].map(numbers)
-  for (const [at, memoryId] of ids(row.near_ids).entries()) {
-    const of = nearOf![at]! - 1
-    near[of]!.push(toMember(memoryId, {
-      hasDocument: pool[of]!.hasDocument,
-      isQuestion: nearQuestions![at] === 1,
-      isAssistant: false,
-      meanLength: nearLengths![at]!,
-      place: nearPlaces![at]!,
-    }))
+  // What is next to a member of the pool in its sequence is next to it here. Without a document only memories matter
+  // that have a term of the query or may follow a matching question.
+  const windowOf = (member: number): Window<SqlMember> => {
+    const sequence = sequences[member]!
+    const matters = (at: number) => needsAll || sequence > 0 || passages[at] !== undefined ||
+      (sequences[at - 1] === sequence && questions[at - 1] === 1 && passages[at - 1] !== undefined)
+    const window: Array<SqlMember | undefined> = []
+    for (let at = member - WINDOW_REACH; at <= member + WINDOW_REACH; at++) {
+      window.push(sequences[at] === sequence && matters(at) ? toMember(at) : undefined)
+    }
+    return window
   }
-  const [terms, ordinals, matchLengths, counts] =
-    [row.match_terms, row.match_ordinals, row.match_lengths, row.match_counts].map(numbers)
-  for (const [at, memoryId] of ids(row.match_ids).entries()) {
-    // Not yet known is a memory that only the semantic strategy found: only its own score matters.
-    const { passages } = toMember(memoryId, {
-      hasDocument: false, isQuestion: false, isAssistant: false, meanLength: 0, place: 0,
-    })
-    addMatch(passages, ordinals![at]!, matchLengths![at]!, terms![at]! - 1, counts![at]!)
+  const pool: SqlMember[] = []
+  const windows: Array<Window<SqlMember>> = []
+  for (let at = 0; at < ids.length; at++) {
+    if (pooled[at] !== 1) continue
+    pool.push(toMember(at))
+    if (request.context) windows.push(windowOf(at))
   }
-  const windows = request.context ? pool.map((member, at) => windowOf(member, near[at]!)) : []
   const scores = lexicalScores(query, request, pool, windows, limit)
-  return { ...scores, memberOf: (memoryId) => members.get(memoryId) }
-}
-
-function windowOf (member: SqlMember, near: SqlMember[]): Window<SqlMember> {
-  const sorted = [...near, member].sort(inSequence)
-  const middle = sorted.indexOf(member)
-  return Array.from({ length: 2 * WINDOW_REACH + 1 }, (_, at) => sorted[middle + at - WINDOW_REACH])
-}
-
-function inSequence (a: SqlMember, b: SqlMember): number {
-  return a.place - b.place || (a.memory.memoryId < b.memory.memoryId ? -1 : 1)
-}
-
-function ids (text: string | null): string[] {
-  return text === null ? [] : arrayElements(text).filter((id) => id !== null)
+  const places = new Map(needsAll ? ids.map((id, at) => [id, at]) : [])
+  return {
+    ...scores,
+    scoresOf (memoryId) {
+      const at = places.get(memoryId)
+      return at === undefined ? { score: 0, own: 0 } : scores.scoresOf(toMember(at))
+    },
+  }
 }
 
 function numbers (text: string | null): number[] {

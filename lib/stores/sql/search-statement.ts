@@ -25,7 +25,7 @@ export interface SearchRow extends LexicalRow {
   /** The best by meaning, in no particular order, and their scores. */
   semantic_ids: string | null
   semantic_scores: string | null
-  /** Neighbours of the pool without a vector of the bank's model; null when all have one. */
+  /** Members of the windows without a vector of the bank's model; null when all have one. */
   unembedded_ids: string | null
 }
 
@@ -70,10 +70,10 @@ export function searchStatement (
   }
   if (lexical !== undefined) {
     tables.push(lexicalTables(shape, lexical, semantic !== undefined))
-    rows.push(lexicalRows(shape, lexical))
+    rows.push(lexicalRows(shape))
     columns.push(LEXICAL_COLUMNS)
     if (semantic !== undefined && lexical.context) {
-      columns.push(`(select array_agg(n.memory_id)::text from near n
+      columns.push(`(select array_agg(n.memory_id)::text from members n
     where not (select is_configured_space from space) or (n.memory_id in (
       select m.memory_id from ${schema}.memories m where ${ofBank('m')} and not m.embedded
     )) is true) as unembedded_ids`)

@@ -79,7 +79,9 @@ export class SqlSearcher {
       row = await this.#retrieve(bank, request, undefined)
     }
     if (row === undefined) return { lexical: [], semantic: [], total: 0 }
-    const words = hasWords(request) ? scoreRow(row, request.lexical!, request.limit) : undefined
+    const words = hasWords(request)
+      ? scoreRow(row, request.lexical!, request.limit, request.semantic !== undefined)
+      : undefined
     const cosines = cosinesOf(row)
     const byWords = words?.best ?? []
     const memories = await this.#read(
@@ -94,16 +96,17 @@ export class SqlSearcher {
     const semantic = [...cosines].flatMap(([memoryId, score]) => {
       const found = memories.get(memoryId)
       if (found === undefined) return []
-      const member = words?.memberOf(memoryId)
-      const ofWords = member === undefined ? { score: 0, own: 0 } : words!.scoresOf(member)
-      const scores = scoresOf(found, request.lexical === undefined ? undefined : ofWords)
+      const ofWords = request.lexical && (words?.scoresOf(memoryId) ?? { score: 0, own: 0 })
+      const scores = scoresOf(found, ofWords)
       return [toCandidate(bank, found, score, scores, passagesByMeaning(found, score))]
     })
     return { lexical, semantic, total: row.total + foundByContext(row, words?.byContext ?? [], request) }
   }
 
   /** The statement consists of key lookups, so one generic plan suits every bank. */
-  async #retrieve (bank: BankKey, request: SearchRequest, nearest: Nearest | undefined): Promise<SearchRow | undefined> {
+  async #retrieve (
+    bank: BankKey, request: SearchRequest, nearest: Nearest | undefined,
+  ): Promise<SearchRow | undefined> {
     const statement = searchStatement(bank, request, { schema: this.#schema, space: this.#space, nearest })
     if (statement === undefined) return undefined
     return (await this.#executor.read<SearchRow>(statement.text, statement.values, { keepPlan: true }))[0]
@@ -153,7 +156,7 @@ function cosinesOf ({ semantic_ids: ids, semantic_scores: scores }: Partial<Sear
   return new Map(arrayElements(ids).map((id, at) => [id!, values[at]!]))
 }
 
-/** How many memories are only found by the terms of their neighbours; with the semantic strategy, and without a vector. */
+/** How many memories are found only by terms of their neighbours and, with the semantic strategy, have no vector. */
 function foundByContext (
   { unembedded_ids: unembedded }: Partial<SearchRow>, found: ReadonlyArray<{ memory: { memoryId: string } }>,
   { semantic }: SearchRequest,

@@ -81,7 +81,8 @@ semantic_found as (
   select n.memory_id, max(${similarity('n.distance')}) as score from neighbours n group by n.memory_id
 ),
 semantic as materialized (
-  select f.memory_id, f.score from semantic_found f order by f.score desc, f.memory_id limit ${parameters.bind(shape.limit)}::int
+  select f.memory_id, f.score from semantic_found f order by f.score desc, f.memory_id
+  limit ${parameters.bind(shape.limit)}::int
 )`
     : `semantic as materialized (
   select f.memory_id, f.score from unnest(${parameters.bind(nearest.ids)}::text::uuid[],
