@@ -21,14 +21,15 @@ export interface LexicalRow {
   /** By term of the query. */
   frequencies: string
   /**
-   * The pool, the members of its windows in the order of their sequences, and the memories of the semantic strategy.
-   * The groups are null when there are none.
+   * First the pool, then the neighbours of each member, then the memories of the semantic strategy; a memory may be
+   * listed several times. The groups are null when there are none.
    */
   member_ids: string | null
-  /** Negative without a document; null without context, and for memories that only the semantic strategy found. */
-  member_sequences: string | null
+  /** Of a neighbour the number of the member of the pool, from 1; 0 of the pool itself, and -1 of other memories. */
+  member_windows: string | null
+  member_places: string | null
   /** These are 0 or 1. */
-  member_pooled: string | null
+  member_documents: string | null
   member_questions: string | null
   member_assistants: string | null
   member_passing: string | null
@@ -61,17 +62,19 @@ export function lexicalTables (shape: Shape, request: LexicalRequest, both: bool
     `pool as materialized (\n  ${poolOf(shape)}\n)`,
     ...(request.context
       ? windows(shape, request)
-      : [`candidates as materialized (
-  select row_number() over ()::int as r, p.memory_id, null::int as sequence, 1 as pooled, 0 as question, 0 as assistant,
-    0 as passage_length from pool p
-)`]),
+      : []),
     `members as materialized (
-  select c.r, c.memory_id, c.sequence, c.pooled, c.question, c.assistant, c.passage_length from candidates c${both
-    ? `
-  union all
-  select ((select count(*) from candidates) + row_number() over ())::int, s.memory_id, null, 0, 0, 0, 0 from semantic s
-  where (s.memory_id in (select c.memory_id from candidates c)) is not true`
-    : ''}
+  select row_number() over ()::int as r, a.* from (
+    ${[
+      request.context
+        ? `select 0 as window_of, c.memory_id, c.place, c.document, c.question, c.assistant, c.passage_length
+    from pooled c
+    union all select n.r, n.memory_id, n.place, n.document, n.question, 0, n.passage_length from near n`
+        : 'select 0 as window_of, p.memory_id, 0 as place, 0 as document, 0 as question, 0 as assistant, ' +
+          '0 as passage_length from pool p',
+      ...(both ? ['select -1, s.memory_id, 0, 0, 0, 0, 0 from semantic s'] : []),
+    ].join('\n    union all ')}
+  ) a
 )`,
   ].join(',\n')
 }
@@ -98,8 +101,9 @@ export function lexicalRows (shape: Shape): string {
   from terms t left join frequencies f on f.n = t.n) lexical_frequencies`,
     `(select ${columns('n', 'member', {
       ids: 'memory_id',
-      sequences: 'sequence',
-      pooled: 'pooled',
+      windows: 'window_of',
+      places: 'place',
+      documents: 'document',
       questions: 'question',
       assistants: 'assistant',
       lengths: 'passage_length',
@@ -217,7 +221,7 @@ function poolOf ({ filters, parameters, limit }: Shape): string {
 }
 
 /**
- * The pool and the members of its windows, numbered in the order of their sequences. Tables are reached through
+ * The pool with its places, and up to WINDOW_REACH memories before and after each member. Tables are reached through
  * `lateral (… offset 0)` where a key is known row by row: the planner then looks the key up instead of joining by a
  * scan of the whole bank, which the statistics of a new or fast-growing table would suggest.
  */
@@ -239,35 +243,24 @@ function windows ({ schema, parameters, unexpired }: Shape, { length }: LexicalR
   const ofDay = (bound: string) => `b.document_id is null and b.place ${bound}`
   return [
     `pooled as materialized (
-  select c.* from pool p cross join lateral (
-    select m.document_id, ${columns('m')}, ${assistant} as assistant,
-      case when m.document_id is null then floor(m.place / ${DAY_MS}.0)::bigint end as day
+  select row_number() over ()::int as r, c.* from pool p cross join lateral (
+    select m.document_id, (m.document_id is not null)::int as document, ${columns('m')}, ${assistant} as assistant,
+      floor(m.place / ${DAY_MS}.0)::bigint as day
     from ${schema}.memories m where ${ofBank('m')} and m.memory_id = p.memory_id offset 0
   ) c
 )`,
-    // The sequences of memories without a document have negative numbers.
-    `candidates as materialized (
-  select (row_number() over places)::int as r, a.memory_id, a.pooled, a.question, a.assistant, a.passage_length,
-    (dense_rank() over sequences * case when a.document_id is null then -1 else 1 end)::int as sequence
-  from (
-    select distinct on (a.document_id, a.day, a.place, a.memory_id) a.* from (
-      select c.document_id, c.day, c.memory_id, c.place, c.question, c.passage_length, c.assistant, 1 as pooled
-        from pooled c
-      union all
-      select c.document_id, c.day, n.*, 0, 0 from pooled c cross join lateral (
-        ${beside('<', 'b.document_id = c.document_id')}
-        union all
-        ${beside('>', 'b.document_id = c.document_id')}
-      ) n where c.document_id is not null
-      union all
-      select c.document_id, c.day, n.*, 0, 0 from pooled c cross join lateral (
-        ${beside('<', ofDay(`>= c.day * ${DAY_MS}`))}
-        union all
-        ${beside('>', ofDay(`< (c.day + 1) * ${DAY_MS}`))}
-      ) n where c.document_id is null
-    ) a order by a.document_id, a.day, a.place, a.memory_id, a.pooled desc
-  ) a window sequences as (order by a.document_id, a.day),
-    places as (order by a.document_id, a.day, a.place, a.memory_id)
+    `near as materialized (
+  select c.r, c.document, n.* from pooled c cross join lateral (
+    ${beside('<', 'b.document_id = c.document_id')}
+    union all
+    ${beside('>', 'b.document_id = c.document_id')}
+  ) n where c.document_id is not null
+  union all
+  select c.r, c.document, n.* from pooled c cross join lateral (
+    ${beside('<', ofDay(`>= c.day * ${DAY_MS}`))}
+    union all
+    ${beside('>', ofDay(`< (c.day + 1) * ${DAY_MS}`))}
+  ) n where c.document_id is null
 )`,
   ]
 }
@@ -291,11 +284,13 @@ export function scoreRow (row: LexicalRow, request: LexicalRequest, limit: numbe
     { passages: row.passages, meanLength: row.mean_length, frequencies: numbers(row.frequencies) }, request,
   )
   const ids = row.member_ids === null ? [] : arrayElements(row.member_ids).map(String)
-  const sequences = numbers(row.member_sequences)
-  const [pooled, questions, assistants, lengths, passing] = [
-    row.member_pooled, row.member_questions, row.member_assistants, row.member_lengths, row.member_passing,
-  ].map(numbers) as [number[], number[], number[], number[], number[]]
-  const passages: Array<MatchedPassage[] | undefined> = []
+  const [windowsOf, places, documents, questions, assistants, lengths, passing] = [
+    row.member_windows, row.member_places, row.member_documents, row.member_questions, row.member_assistants,
+    row.member_lengths, row.member_passing,
+  ].map(numbers) as [number[], number[], number[], number[], number[], number[], number[]]
+  const numberOf = new Map<string, number>()
+  for (const [number, id] of ids.entries()) if (!numberOf.has(id)) numberOf.set(id, number)
+  const passages: MatchedPassage[][] = []
   const [terms, ordinals, matchLengths, counts] = [
     row.match_terms, row.match_ordinals, row.match_lengths, row.match_counts,
   ].map(numbers) as [number[], number[], number[], number[]]
@@ -304,45 +299,49 @@ export function scoreRow (row: LexicalRow, request: LexicalRequest, limit: numbe
   }
 
   const members: SqlMember[] = []
-  const toMember = (at: number) => {
-    const member = members[at] ?? {
-      memory: { memoryId: ids[at]! },
-      hasDocument: sequences[at]! > 0,
-      isQuestion: questions[at] === 1,
-      isAssistant: assistants[at] === 1,
-      meanLength: lengths[at]!,
-      passes: passing[at] === 1,
-      passages: passages[at] ?? [],
+  // A memory that is listed several times is one member, that of its first place in the list.
+  const toMember = (listed: number) => {
+    const number = numberOf.get(ids[listed]!)!
+    const member = members[number] ?? {
+      memory: { memoryId: ids[number]! },
+      hasDocument: documents[number] === 1,
+      isQuestion: questions[number] === 1,
+      isAssistant: assistants[number] === 1,
+      meanLength: lengths[number]!,
+      passes: passing[number] === 1,
+      passages: passages[number] ?? [],
     }
-    members[at] = member
+    members[number] = member
     return member
   }
-  // What is next to a member of the pool in its sequence is next to it here. Without a document only memories matter
-  // that have a term of the query or may follow a matching question.
-  const windowOf = (member: number): Window<SqlMember> => {
-    const sequence = sequences[member]!
-    const matters = (at: number) => needsAll || sequence > 0 || passages[at] !== undefined ||
-      (sequences[at - 1] === sequence && questions[at - 1] === 1 && passages[at - 1] !== undefined)
-    const window: Array<SqlMember | undefined> = []
-    for (let at = member - WINDOW_REACH; at <= member + WINDOW_REACH; at++) {
-      window.push(sequences[at] === sequence && matters(at) ? toMember(at) : undefined)
-    }
-    return window
+  const inSequence = (a: number, b: number) => places[a]! - places[b]! || (ids[a]! < ids[b]! ? -1 : 1)
+  const near: number[][] = []
+  for (const [listed, window] of windowsOf.entries()) {
+    if (window === 0) near.push([])
+    else if (window > 0) near[window - 1]!.push(listed)
   }
-  const pool: SqlMember[] = []
-  const windows: Array<Window<SqlMember>> = []
-  for (let at = 0; at < ids.length; at++) {
-    if (pooled[at] !== 1) continue
-    pool.push(toMember(at))
-    if (request.context) windows.push(windowOf(at))
+  const pool = near.map((_, listed) => toMember(listed))
+  // Without a document only memories matter that have a term of the query or may follow a matching question.
+  const windowOf = (beside: number[], listed: number): Window<SqlMember> => {
+    const sorted = [...beside, listed].sort(inSequence)
+    const middle = sorted.indexOf(listed)
+    return Array.from({ length: 2 * WINDOW_REACH + 1 }, (_, slot) => {
+      const at = middle + slot - WINDOW_REACH
+      const number = sorted[at]
+      if (number === undefined) return undefined
+      const before = sorted[at - 1]
+      const matters = needsAll || documents[listed] === 1 || passages[number] !== undefined || before === undefined ||
+        (questions[before] === 1 && passages[before] !== undefined)
+      return matters ? toMember(number) : undefined
+    })
   }
+  const windows = request.context ? near.map(windowOf) : []
   const scores = lexicalScores(query, request, pool, windows, limit)
-  const places = new Map(needsAll ? ids.map((id, at) => [id, at]) : [])
   return {
     ...scores,
     scoresOf (memoryId) {
-      const at = places.get(memoryId)
-      return at === undefined ? { score: 0, own: 0 } : scores.scoresOf(toMember(at))
+      const number = numberOf.get(memoryId)
+      return number === undefined ? { score: 0, own: 0 } : scores.scoresOf(toMember(number))
     },
   }
 }
