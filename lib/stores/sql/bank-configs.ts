@@ -1,4 +1,4 @@
-import { flowOf, type BankKey } from '../../identity/context.js'
+import { bankKeyString, bankOfKey, flowOf, type BankKey } from '../../identity/context.js'
 import {
   BANK_CONFIG_CHANGE_LIFETIME_MS, BANK_CONFIG_CHANGES,
   type BankConfig, type BankConfigChange, type BankConfigChanges, type BankConfigOutcome, type BankConfigPage,
@@ -8,7 +8,7 @@ import { makeBankConfigChangesStatements, type BankConfigChangesStatements } fro
 import { makeBankConfigStatements, type BankConfigStatements } from './bank-config-statements.js'
 import type { Executor, Param, Queries } from './executor.js'
 import { retrySerializationFailures } from './retrying.js'
-import { bankParameters, toBankKey } from './rows.js'
+import { bankParameters, toBankKey, type BankRow } from './rows.js'
 
 interface ConfigRow {
   revision: number
@@ -20,8 +20,7 @@ interface ConfigRow {
 interface ChangeRow {
   newest: number
   oldest: number
-  tenant_id: string | null
-  bank_id: string | null
+  bank_key: string | null
 }
 
 /**
@@ -108,9 +107,8 @@ export class SqlBankConfigs implements BankConfigStore {
 
   async read (banks: readonly BankKey[]): Promise<Array<{ bank: BankKey, config: BankConfig }>> {
     if (banks.length === 0) return []
-    const keys = banks.map(bankParameters)
-    const rows = await this.#read<ConfigRow & { tenant_id: string, bank_id: string }>(
-      this.#changeStatements.read, [keys.map(([tenant]) => tenant), keys.map(([, bank]) => bank)], banks[0],
+    const rows = await this.#read<ConfigRow & BankRow>(
+      this.#changeStatements.read, [banks.map(bankKeyString)], banks[0],
     )
     return rows.map((row) => ({ bank: toBankKey(row), config: toConfig(row) }))
   }
@@ -135,9 +133,7 @@ export class SqlBankConfigs implements BankConfigStore {
     // A revision higher than the newest one is from another database, or from this one before it was restored: the
     // changes since are unknown.
     if (revision < oldest - 1 || revision > newest) return { revision: newest, banks: undefined }
-    const banks = rows.flatMap(({ tenant_id: tenant, bank_id: bank }) => (
-      tenant === null || bank === null ? [] : [toBankKey({ tenant_id: tenant, bank_id: bank })]
-    ))
+    const banks = rows.flatMap(({ bank_key: key }) => key === null ? [] : [bankOfKey(key)])
     return { revision: newest, banks: banks.length > BANK_CONFIG_CHANGES ? undefined : banks }
   }
 

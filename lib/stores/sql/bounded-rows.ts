@@ -63,16 +63,16 @@ ${statement}
 }
 
 /**
- * $1 tenant, $2 bank, $3 ids, $4 their sizes, $5 their times of retention, $6 their trust: the long columns of the
+ * $1 bank, $2 ids, $3 their sizes, $4 their times of retention, $5 their trust: the long columns of the
  * memories that still have all of these. Otherwise a new text would be returned with the old trust.
  */
 function longColumnsStatement (schema: string): string {
   return `select q.memory_id, q.text, q.tags, q.metadata from (
   select g.size, m.memory_id::text as memory_id, m.text, m.tags, m.metadata::text as metadata
-  from unnest($3::text[]::uuid[], $4::text[]::int[], $5::text[]::bigint[], $6::text[])
+  from unnest($2::text[]::uuid[], $3::text[]::int[], $4::text[]::bigint[], $5::text[])
     as g(memory_id, size, retained_at, trust)
   cross join lateral (
-    select m.* from ${schema}.memories m where m.tenant_id = $1 and m.bank_id = $2
+    select m.* from ${schema}.memories m where m.bank_key = $1
       and m.memory_id = g.memory_id offset 0
   ) m
   where m.retained_at = g.retained_at and m.trust = g.trust

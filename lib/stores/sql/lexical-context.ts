@@ -44,7 +44,7 @@ function candidates ({ schema, unexpired, parameters }: Shape, { notesRatio }: S
   const beside = (alias: string, comparison: '<' | '>', sequence: string) => {
     const direction = comparison === '<' ? ' desc' : ''
     return `(select ${columns(alias)} from ${schema}.memories ${alias}
-      where ${alias}.tenant_id = $1 and ${alias}.bank_id = $2
+      where ${alias}.bank_key = $1
         and ${sequence} and (${alias}.place,
           ${alias}.memory_id) ${comparison} (c.place, c.memory_id) and ${unexpired(alias)}
       order by ${alias}.place${direction}, ${alias}.memory_id${direction} limit ${WINDOW_REACH})`
@@ -56,7 +56,7 @@ function candidates ({ schema, unexpired, parameters }: Shape, { notesRatio }: S
   select c.*, case when c.document_id is null then floor(c.place / ${DAY_MS}.0)::bigint end as day
   from pool p cross join lateral (
     select m.document_id, ${columns('m')}${notesRatio === undefined ? '' : `, ${isAssistants('m', parameters)}`}
-    from ${schema}.memories m where m.tenant_id = $1 and m.bank_id = $2 and m.memory_id = p.memory_id offset 0
+    from ${schema}.memories m where m.bank_key = $1 and m.memory_id = p.memory_id offset 0
   ) c
 )`,
     ...(notesRatio === undefined

@@ -86,9 +86,7 @@ function normOf ({ parameters }: Shape, { length }: LexicalRequest): Norms {
 
 /**
  * The postings of the query's terms, and the weight of each term: its share of the highest score that the query can
- * reach. Expired memories are in no count, even before they are removed. Servers of the previous release, which may run
- * concurrently, also index a memory under the terms of its neighbours: `own` is 0 in such a row, and is the memory's
- * own weight where neighbours have increased `weight`.
+ * reach. Expired memories are in no count, even before they are removed.
  */
 function hits ({ schema, parameters, unexpired, now }: Shape, { terms }: LexicalRequest, norms: Norms): string[] {
   return [
@@ -98,20 +96,19 @@ function hits ({ schema, parameters, unexpired, now }: Shape, { terms }: Lexical
 )`,
     `counted as materialized (
   select sum(s.passages)::float8 as passages, sum(s.length) as length, sum(s.expiring) > 0 as expiring
-  from ${schema}.bank_statistics s where s.tenant_id = $1 and s.bank_id = $2
+  from ${schema}.bank_statistics s where s.bank_key = $1
 )`,
     `size as materialized (
   select c.passages - coalesce(e.passages, 0) as passages${norms.columns}
   from counted c left join lateral (
     select sum(cardinality(m.passage_starts)) as passages, sum(m.passages_length) as length
-    from ${schema}.memories m where m.tenant_id = $1 and m.bank_id = $2 and c.expiring and m.expires_at <= ${now}
+    from ${schema}.memories m where m.bank_key = $1 and c.expiring and m.expires_at <= ${now}
   ) e on true
 )`,
     `hits as materialized (
   select t.n, o.memory_id, o.ordinal, o.weight, o.norm from terms t cross join lateral (
-    select p.memory_id, p.ordinal, coalesce(p.own, p.weight)::float8 as weight, ${norms.of('p.length')} as norm
-    from ${schema}.postings p where p.tenant_id = $1 and p.bank_id = $2 and p.term = t.term
-      and (p.own is null or p.own > 0) and ${unexpired('p')} offset 0
+    select p.memory_id, p.ordinal, p.weight::float8 as weight, ${norms.of('p.length')} as norm
+    from ${schema}.postings p where p.bank_key = $1 and p.term = t.term and ${unexpired('p')} offset 0
   ) o
 )`,
     `frequencies as materialized (
@@ -157,8 +154,8 @@ function matchingOfDocuments (shape: Shape): string[] {
   return [
     `bound as materialized (\n  select ${MAX_IDS_PER_FOUND} * count(*) as ids from found\n)`,
     `ids as materialized (
-  select m.memory_id from ${shape.schema}.memories m where m.tenant_id = $1
-    and m.bank_id = $2${shape.filters} limit (select b.ids from bound b)
+  select m.memory_id from ${shape.schema}.memories m where m.bank_key = $1${shape.filters}
+    limit (select b.ids from bound b)
 )`,
     'reading as materialized (\n  select (select count(*) from ids) < b.ids as complete from bound b\n)',
     `matching as materialized (

@@ -11,13 +11,8 @@ import type { Executor, Param } from './executor.js'
 import { HeavyWork } from './heavy-work.js'
 import { hasExpired, type ExistingRow } from './insertion.js'
 import { countStatement, listBanksStatement, listStatement, unembeddedStatement } from './reading-statements.js'
-import { bankParameters, tenantParameter, toBankKey, toMemory, type MemoryRow } from './rows.js'
+import { bankParameters, toBankKey, toMemory, type BankRow, type MemoryRow } from './rows.js'
 import type { Statements } from './statements.js'
-
-interface BankRow {
-  tenant_id: string
-  bank_id: string
-}
 
 interface UnembeddedRow extends MemoryRow, BankRow {
   fingerprint: string
@@ -61,11 +56,10 @@ export class SqlReader {
   }
 
   async findIdempotencyRecord (
-    tenantId: string | null, key: string, now: number, caller?: string,
+    bank: BankKey, key: string, now: number,
   ): Promise<IdempotencyRecord | undefined> {
-    const [row] = await this.#executor.read<{ request_fingerprint: string, answer: string }>(
-      this.#statements.findIdempotencyRecord, [tenantParameter(tenantId), key, now - IDEMPOTENCY_LIFETIME_MS],
-      { flow: caller === undefined ? undefined : [caller] },
+    const [row] = await this.#query<{ request_fingerprint: string, answer: string }>(
+      bank, this.#statements.findIdempotencyRecord, [...bankParameters(bank), key, now - IDEMPOTENCY_LIFETIME_MS],
     )
     return row === undefined ? undefined : { requestFingerprint: row.request_fingerprint, text: row.answer }
   }

@@ -51,7 +51,7 @@ export function filteredMemories ({ schema, filters }: Pick<Shape, 'schema' | 'f
   return filters === ''
     ? ''
     : `cross join lateral (
-    select from ${schema}.memories m where m.tenant_id = $1 and m.bank_id = $2
+    select from ${schema}.memories m where m.bank_key = $1
       and m.memory_id = ${alias}.memory_id${filters} offset 0
   ) passing`
 }

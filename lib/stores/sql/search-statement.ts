@@ -78,7 +78,7 @@ from ${strategies.map(({ name }) => name).join(' full join ')}${both
   ? ' on semantic.memory_id = lexical.memory_id\nleft join also_lexical on also_lexical.memory_id = semantic.memory_id'
   : ''}
 cross join lateral (
-  select m.* from ${schema}.memories m where m.tenant_id = $1 and m.bank_id = $2
+  select m.* from ${schema}.memories m where m.bank_key = $1
     and m.memory_id = ${both
       ? 'coalesce(lexical.memory_id, semantic.memory_id)'
       : `${strategies[0]!.name}.memory_id`} offset 0
@@ -119,20 +119,20 @@ function totalOf (shape: Shape, lexical: LexicalRequest | undefined, space: Embe
   if (filters !== '') {
     const byWords = matching === undefined ? '' : `or m.memory_id in (${matching})`
     return `select count(*) from ${schema}.memories m
-    where m.tenant_id = $1 and m.bank_id = $2
+    where m.bank_key = $1
       and ${unexpired('m')}${filters} and ((m.embedded and ${embedded}) ${byWords})`
   }
   // The bank's statistics have the number of its embedded memories. Partial indexes list those that have expired, and
   // the memories without vectors, some of which match by words; the condition makes PostgreSQL use a hashed subplan.
   const expired = `select count(*) from ${schema}.memories m
-    where m.tenant_id = $1 and m.bank_id = $2 and m.expires_at <= ${now} and m.embedded`
+    where m.bank_key = $1 and m.expires_at <= ${now} and m.embedded`
   const others = matching === undefined
     ? ''
     : ` + case when sum(s.embedded) < sum(s.memories) then (select count(*) from ${schema}.memories m
-      where m.tenant_id = $1 and m.bank_id = $2 and not m.embedded
+      where m.bank_key = $1 and not m.embedded
         and (m.memory_id in (${matching})) is true) else 0 end`
   return `select case when ${embedded}
     then sum(s.embedded) - case when sum(s.expiring) > 0 then (${expired}) else 0 end${others}
     else ${matching === undefined ? '0' : `(select count(*) from (${matching}) f)`} end
-    from ${schema}.bank_statistics s where s.tenant_id = $1 and s.bank_id = $2`
+    from ${schema}.bank_statistics s where s.bank_key = $1`
 }

@@ -45,7 +45,7 @@ export function nearestStatement (
   const text = `with ${spaceCte({ schema, parameters }, space)}neighbours as (
   select e.memory_id, e.embedding::${type} <=> ${query} as distance
   from ${schema}.embeddings e ${filteredMemories({ schema, filters: conditions }, 'e')}
-  where e.tenant_id = $1 and e.bank_id = $2
+  where e.bank_key = $1
     and e.model = ${parameters.bind(space.model)}::text and (select is_configured_space from space)
       and ${liveAt('e', instant)}
     and (select set_config('hnsw.ef_search', ${parameters.bind(ef)}::text, true) <> ''
@@ -70,7 +70,7 @@ export function semanticStrategy (
 ): Strategy {
   const { schema, parameters, unexpired } = shape
   const query = queryVector(parameters, vector, space)
-  const inSpace = `e.tenant_id = $1 and e.bank_id = $2 and e.model = ${parameters.bind(space.model)}::text`
+  const inSpace = `e.bank_key = $1 and e.model = ${parameters.bind(space.model)}::text`
   const cosines = `select e.ordinal::int as ordinal, ${similarity(`e.embedding <=> ${query}`)} as score
     from ${schema}.embeddings e where ${inSpace} and e.memory_id = m.memory_id`
   return {
@@ -122,7 +122,7 @@ export function spaceCte ({ schema, parameters }: Pick<
   Shape, 'schema' | 'parameters'
 >, { model, dimensions }: EmbeddingSpace): string {
   return `space as materialized (
-  select exists (select from ${schema}.embedding_spaces v where v.tenant_id = $1 and v.bank_id = $2
+  select exists (select from ${schema}.embedding_spaces v where v.bank_key = $1
     and v.model = ${parameters.bind(model)}::text
       and v.dimensions = ${parameters.bind(dimensions)}::int) as is_configured_space
 ),
