@@ -7,12 +7,14 @@ import { BANK_CONFIG_HISTORY } from '../bank-configs.js'
 export interface BankConfigStatements {
   /** The revision in force: one row, or none. */
   inForce: string
-  /**
-   * $2 revision, $3 document or null, $4 updated_at, $5 updated_by: puts the document in force, or removes the one in
-   * force, and adds the change to the bank's history and to the list of changes. Deletes the oldest entries of a full
-   * history.
-   */
-  write: string
+  /** $2 revision, $3 document, $4 updated_at, $5 updated_by: puts the document in force. */
+  put: string
+  /** Takes back the document in force. */
+  takeBack: string
+  /** $2 revision, $3 document or null, $4 updated_at, $5 updated_by: adds the change to the bank's history. */
+  addToHistory: string
+  /** Deletes the oldest entries of a history that is longer than BANK_CONFIG_HISTORY. */
+  shortenHistory: string
   /** Removes configuration and history; returns `removed`, whether there was a configuration. */
   remove: string
   /** $2 revision, $3 changed_at: adds a change to the list of changes only, not to the bank's history. */
@@ -31,37 +33,24 @@ export function configColumns (alias: string): string {
 export function makeBankConfigStatements (schema: string): BankConfigStatements {
   return {
     inForce: `select c.revision::float8 as revision from ${schema}.bank_configurations c where c.bank_key = $1`,
-    // The statement does not see the row that it inserts: it keeps the newest BANK_CONFIG_HISTORY - 1 of the existing
-    // rows.
-    write: `with kept as (
-  insert into ${schema}.bank_configurations as c (bank_key, revision, document, updated_at, updated_by)
-  select $1, $2::float8::bigint, $3::text, $4::float8::bigint, $5::text where $3::text is not null
-  on conflict (bank_key) do update
-  set revision = excluded.revision, document = excluded.document, updated_at = excluded.updated_at,
-    updated_by = excluded.updated_by
-),
-removed as (
-  delete from ${schema}.bank_configurations c where c.bank_key = $1 and $3::text is null
-),
-added as (
-  insert into ${schema}.bank_configuration_history (bank_key, revision, document, updated_at, updated_by)
-  values ($1, $2::float8::bigint, $3::text, $4::float8::bigint, $5::text)
-),
-dropped as (
-  delete from ${schema}.bank_configuration_history h where h.bank_key = $1 and h.revision <= (
-    select o.revision from ${schema}.bank_configuration_history o where o.bank_key = $1
-    order by o.revision desc offset ${BANK_CONFIG_HISTORY - 1} limit 1
-  )
-)
-insert into ${schema}.bank_configuration_changes (bank_key, revision, changed_at)
-  values ($1, $2::float8::bigint, $4::float8::bigint)`,
+    put: `insert into ${schema}.bank_configurations as c (bank_key, revision, document, updated_at, updated_by)
+values ($1, $2::float8::bigint, $3, $4::float8::bigint, $5)
+on conflict (bank_key) do update set revision = excluded.revision, document = excluded.document,
+  updated_at = excluded.updated_at, updated_by = excluded.updated_by`,
+    takeBack: `delete from ${schema}.bank_configurations c where c.bank_key = $1`,
+    addToHistory: `insert into ${schema}.bank_configuration_history (bank_key, revision, document, updated_at,
+  updated_by) values ($1, $2::float8::bigint, $3, $4::float8::bigint, $5)`,
+    shortenHistory: `delete from ${schema}.bank_configuration_history h where h.bank_key = $1 and h.revision <= (
+  select o.revision from ${schema}.bank_configuration_history o where o.bank_key = $1
+  order by o.revision desc offset ${BANK_CONFIG_HISTORY} limit 1
+)`,
     remove: `with gone as (
   delete from ${schema}.bank_configurations c where c.bank_key = $1 returning c.revision
 ),
 gone_history as (
   delete from ${schema}.bank_configuration_history h where h.bank_key = $1
 )
-select exists (select from gone) as removed`,
+select exists (select 1 from gone) as removed`,
     noteChange: `insert into ${schema}.bank_configuration_changes (bank_key, revision, changed_at)
       values ($1, $2::float8::bigint, $3::float8::bigint)`,
     history: `select ${configColumns('h')} from ${schema}.bank_configuration_history h

@@ -52,7 +52,13 @@ export class BankConfigWriter {
     if (expected !== undefined && expected !== inForce) return { changed: false, revision: inForce }
     if (document === null && inForce === 0) return { changed: true, revision: 0 }
     const revision = await this.#nextRevision(tx, updatedAt)
-    await tx.query(this.#bankStatements.write, [...key, revision, document, updatedAt, updatedBy])
+    const { put, takeBack, addToHistory, shortenHistory } = this.#bankStatements
+    const values = [...key, revision, document, updatedAt, updatedBy]
+    if (document === null) await tx.query(takeBack, key)
+    else await tx.query(put, values)
+    await tx.query(addToHistory, values)
+    await tx.query(shortenHistory, key)
+    await tx.query(this.#bankStatements.noteChange, [...key, revision, updatedAt])
     return { changed: true, revision: document === null ? 0 : revision }
   }
 

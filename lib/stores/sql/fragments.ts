@@ -178,7 +178,7 @@ function tagCondition (placeholder: string, match: 'any' | 'all', count: number)
   if (count <= MAX_COMPARED_TAGS) return `m.tags && ${placeholder}::text[]`
   // PostgreSQL compares each element of one array with each of the other. It makes the table of a subquery once, in
   // every kind of plan, and the form of the condition makes it use one.
-  return `exists (select from unnest(m.tags) as t(tag)
+  return `exists (select 1 from unnest(m.tags) as t(tag)
     where (t.tag in (select w.tag from unnest(${placeholder}::text[]) as w(tag))) is true)`
 }
 

@@ -41,7 +41,7 @@ export function countStatement (
   const { parameters, instant, conditions } = read
   return {
     text: `select count(*)::int as memories from (
-  select from ${schema}.memories m
+  select 1 from ${schema}.memories m
   where m.bank_key = $1 and ${liveAt('m', instant)}${conditions}
   limit ${parameters.bind(limit)}::int
 ) c`,
@@ -58,7 +58,7 @@ export function neighboursStatement (schema: string): string {
   const live = (alias: string) => liveAt(alias, '$3::float8::bigint')
   const side = (alias: string, number: -1 | 1, limit: string) => {
     const direction = number === -1 ? ' desc' : ''
-    return `(select ${alias}.memory_id, ${number} from ${schema}.memories ${alias}
+    return `(select ${alias}.memory_id, ${number} as side from ${schema}.memories ${alias}
     where ${alias}.bank_key = $1 and ${alias}.document_id = (select document_id from anchor)
       and (${alias}.place, ${alias}.memory_id) ${number === -1 ? '<' : '>'} ((select place from anchor),
         (select memory_id from anchor)) and ${live(alias)}
@@ -68,8 +68,8 @@ export function neighboursStatement (schema: string): string {
   select a.document_id, a.place, a.memory_id from ${schema}.memories a
   where a.bank_key = $1 and a.memory_id = $2::text::uuid and ${live('a')}
 ),
-around (memory_id, side) as (
-  select memory_id, 0 from anchor
+around as (
+  select memory_id, 0 as side from anchor
   union all ${side('b', -1, '$4')}
   union all ${side('d', 1, '$5')}
 )
@@ -123,9 +123,9 @@ export function unembeddedStatement (
     current row) - o.size as bytes_before from (
     select m.*, octet_length(m.text) + pg_column_size(m.metadata) + pg_column_size(m.tags) as size
     from ${schema}.memories m where ${conditions.join(' and ')} and not exists (
-      select from ${schema}.embedding_spaces v where v.bank_key = m.bank_key
+      select 1 from ${schema}.embedding_spaces v where v.bank_key = m.bank_key
         and (v.model, v.dimensions) <> (${parameters.bind(model)}::text, ${parameters.bind(dimensions)}::int)
-        and exists (select from ${schema}.embeddings e where e.bank_key = v.bank_key)
+        and exists (select 1 from ${schema}.embeddings e where e.bank_key = v.bank_key)
     )
     order by m.bank_key, m.memory_id limit ${parameters.bind(limit)}::int
   ) o

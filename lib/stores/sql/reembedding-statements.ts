@@ -7,7 +7,7 @@ export type ReembeddingStatements = Record<
 /** $1 bank in each; $2 the model, where needed. */
 export function makeReembeddingStatements (schema: string): ReembeddingStatements {
   const lacking = `not exists (
-  select from ${schema}.embeddings e
+  select 1 from ${schema}.embeddings e
   where e.bank_key = $1 and e.memory_id = m.memory_id and e.model = $2
 )`
   return {
@@ -37,7 +37,7 @@ flagged as (
   update ${schema}.memories m set embedded = true from (select distinct memory_id from added) a
   where m.bank_key = $1 and m.memory_id = a.memory_id and not m.embedded
     and exists (
-      select from ${schema}.embedding_spaces v
+      select 1 from ${schema}.embedding_spaces v
       where v.bank_key = $1 and v.model = $2 and v.dimensions = $3::int
     )
   returning m.memory_id

@@ -1,6 +1,6 @@
 import type { BankKey } from '../../identity/context.js'
 import type { ListFilters } from '../vector-store.js'
-import { countInto, filteredRead, liveAt, type Statement } from './fragments.js'
+import { filteredRead, liveAt, type Statement } from './fragments.js'
 
 /** Maximum number of expired memories that one statement removes, in well under a second. */
 export const EXPIRED_BATCH = 500
@@ -22,16 +22,12 @@ export interface RemovalStatements {
   lockFiltered: (bank: BankKey, filters: ListFilters, now: number) => Statement | undefined
   /** The same, unchecked, for documents: $3 documents, $4 ids and $5 fingerprints of the memories to keep. */
   lockDocuments: string
-  /**
-   * $1 bank, $2 ids, $3 shard. Returns the decrease of the bank's statistics: a row of Counts, each 0 or
-   * above.
-   */
+  /** $1 bank, $2 ids: returns the Counts of what was removed, each 0 or above. */
   remove: string
-  /** The same without updating the statistics. */
-  removeUncounted: string
   /**
-   * $1 bank, $2 now, $3 shard, $4 maximum number of ids returned: deletes all memories, expired or not;
-   * counts those not expired. `is_partial` as for `lockChosen`, but not for expired memories, which sweeps delete too.
+   * $1 bank, $2 now, $3 maximum number of ids returned: deletes all memories, expired or not. Returns their Counts, and
+   * `count` and `memory_ids` of those not expired. `is_partial` as for `lockChosen`, but not for expired memories,
+   * which sweeps delete too.
    */
   removeBank: string
   /** $1 bank, $2 now, $3 maximum number of ids returned, $4 ids. */
@@ -63,9 +59,9 @@ select coalesce((select string_agg(c.memory_id::text, '' order by c.memory_id) f
   // Both counts are of the statement's one snapshot, in which the memories are as they were before the wait.
   const checkedLock = (selector: string) => lock(selector, `,
   (select count(*) from chosen) < (select count(*) ${chosen(selector)}) as is_partial`)
-  const dryRun = (selector: string, limit = '$3') => answer(
+  const dryRun = (selector: string, limit = '$3') => `select ${answer(
     'm.memory_id', `${schema}.memories m where m.bank_key = $1 and ${selector}`, limit,
-  )
+  )}`
   return {
     lockChosen: {
       ids: checkedLock(byIds('$3')),
@@ -77,8 +73,7 @@ select coalesce((select string_agg(c.memory_id::text, '' order by c.memory_id) f
     },
     lockDocuments: lock(`m.document_id = any($3::text[]) and ${unexpired}
     and m.memory_id <> all($4::text[]::uuid[]) and m.fingerprint <> all($5::text[])`),
-    remove: remove(schema, true),
-    removeUncounted: remove(schema, false),
+    remove: remove(schema),
     removeBank: removeBank(schema),
     dryRun: {
       ids: dryRun(byIds('$4')),
@@ -98,7 +93,7 @@ select coalesce((select string_agg(c.memory_id::text, '' order by c.memory_id) f
  * change while the memories are locked. This leaves the planner no other order: without statistics it would compare
  * each posting of a memory with each of its terms, and with them it would read all postings of each term.
  */
-function remove (schema: string, counted: boolean): string {
+function remove (schema: string): string {
   return `with gone as (
   delete from ${schema}.memories m where m.bank_key = $1 and m.memory_id = any($2::text[]::uuid[])
   returning m.memory_id, m.terms, m.embedded, m.expires_at, cardinality(m.passage_starts) as passages, m.passages_length
@@ -118,12 +113,14 @@ gone_embeddings as (
       where v.bank_key = $1 and v.memory_id = g.memory_id offset 0
     ) o
   ))
-)${counted ? `,\n${counting(schema)}` : ''}
-select count(*)::int as memories, (count(*) filter (where g.embedded))::int as embedded,
-  (count(*) filter (where g.expires_at is not null))::int as expiring,
-  coalesce(sum(g.passages), 0)::int as passages, coalesce(sum(g.passages_length), 0) as length
-from gone g`
+)
+select ${COUNTS} from gone g`
 }
+
+/** The Counts of the rows of `gone g`. */
+const COUNTS = `count(*)::int as memories, (count(*) filter (where g.embedded))::int as embedded,
+  (count(*) filter (where g.expires_at is not null))::int as expiring,
+  coalesce(sum(g.passages), 0)::int as passages, coalesce(sum(g.passages_length), 0) as length`
 
 /**
  * All memories of a bank, expired ones too, with postings and vectors deleted by range. One statement has one snapshot:
@@ -145,24 +142,17 @@ gone_postings as (
 ),
 gone_embeddings as (
   delete from ${schema}.embeddings e where e.bank_key = $1
-),
-${counting(schema)}
-${answer('g.memory_id', `gone g where ${liveAt('g', '$2::float8::bigint')}`, '$4')},
+)
+select ${COUNTS}, ${answer('g.memory_id', `gone g where ${liveAt('g', '$2::float8::bigint')}`, '$3')},
   (select count(*) from target t where ${liveAt('t', '$2::float8::bigint')}) < (
     select count(*) from ${schema}.memories m
     where m.bank_key = $1 and ${liveAt('m', '$2::float8::bigint')}
-  ) as is_partial`
+  ) as is_partial
+from gone g`
 }
 
-function counting (schema: string): string {
-  return `counted as (
-  ${countInto(schema, '$3', `select -count(*)::float8, -(count(*) filter (where g.embedded))::float8,
-    -(count(*) filter (where g.expires_at is not null))::float8,
-    -coalesce(sum(g.passages), 0)::float8, -coalesce(sum(g.passages_length), 0) from gone g having count(*) > 0`)}
-)`
-}
-
+/** Columns: how many rows of the clause there are, and the first of their ids. */
 function answer (id: string, from: string, limit: string): string {
-  return `select (select count(*)::int from ${from}) as count,
+  return `(select count(*)::int from ${from}) as count,
   array(select ${id}::text from ${from} order by ${id} limit ${limit}::int) as memory_ids`
 }

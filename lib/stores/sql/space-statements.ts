@@ -22,15 +22,15 @@ export interface SpaceStatements {
 /** Statements that give embedding spaces to banks, for tables in a schema (quoted). */
 export function makeSpaceStatements (schema: string): SpaceStatements {
   const ofOther = 'v.bank_key = $1 and (v.model, v.dimensions) <> ($2, $3::int)'
-  const withoutVectors = `not exists (select from ${schema}.embeddings e where e.bank_key = $1)`
+  const withoutVectors = `not exists (select 1 from ${schema}.embeddings e where e.bank_key = $1)`
   const lock = `select v.model from ${schema}.embedding_spaces v where v.bank_key = $1 for update`
   return {
     adopt: `with adopted as (
   insert into ${schema}.embedding_spaces as v (bank_key, model, dimensions) values ($1, $2, $3::int)
-  on conflict (bank_key) do nothing
+  on conflict (bank_key) do nothing returning v.model
 )
 select o.is_other, o.is_other and ${withoutVectors} as is_free
-from (select exists (select from ${schema}.embedding_spaces v where ${ofOther}) as is_other) o`,
+from (select exists (select 1 from ${schema}.embedding_spaces v where ${ofOther}) as is_other) o`,
     lock,
     // Not an update: the lock of an insert does not see one that leaves the key as it is.
     free: `delete from ${schema}.embedding_spaces v where ${ofOther} and ${withoutVectors}`,

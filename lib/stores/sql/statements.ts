@@ -158,7 +158,7 @@ select count(*)::int as dropped from gone`,
     lockStatistics: `select s.shard from ${schema}.bank_statistics s where s.bank_key = $1
 order by s.shard for update`,
     dropEmptyStatistics: `delete from ${schema}.bank_statistics s where s.bank_key = $1 and exists (
-  select from ${schema}.bank_statistics e where e.bank_key = $1 having ${EMPTY}
+  select 1 from ${schema}.bank_statistics e where e.bank_key = $1 having ${EMPTY}
 )`,
   }
 }
@@ -181,7 +181,7 @@ function insert (schema: string, counted: boolean): string {
       passage_starts, passage_ends, terms, passages_length, embedded, question, trust, position)
 ),
 space as (
-  select from ${schema}.embedding_spaces v where v.bank_key = $1 and v.model = $28::text
+  select 1 from ${schema}.embedding_spaces v where v.bank_key = $1 and v.model = $28::text
     and v.dimensions = $29::int for key share
 ),
 added as (
@@ -192,7 +192,7 @@ added as (
     g.metadata::jsonb,
     g.occurred_at, g.retained_at, g.expires_at, g.document_id, g.source, g.tokens,
     g.passage_starts::int[], g.passage_ends::int[], ${termsOf('g.terms')}, g.passages_length,
-    g.embedded and exists (select from space), g.question, g.trust
+    g.embedded and exists (select 1 from space), g.question, g.trust
   from input_rows g order by g.fingerprint, g.position
   on conflict (bank_key, fingerprint) do nothing
   returning m.memory_id, m.expires_at, m.embedded, cardinality(m.passage_starts) as passages, m.passages_length

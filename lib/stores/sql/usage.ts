@@ -11,7 +11,7 @@ const CORRECTION_PAUSE_MS = 200
 
 /** Each begins with $1 bank. */
 export interface UsageStatements {
-  /** $2 day, $3 counter, $4 amount, $5 limit: returns a row when the limit allows it. */
+  /** $2 day, $3 counter, $4 amount, $5 limit: returns a row when the limit allows it, for an amount within the limit. */
   reserve: string
   /** $2 day, $3 counter, $4 amount, which may be negative. */
   adjust: string
@@ -25,7 +25,7 @@ const MAX_COUNT = Number.MAX_SAFE_INTEGER
 export function makeUsageStatements (schema: string): UsageStatements {
   return {
     reserve: `insert into ${schema}.daily_usage as u (bank_key, day, counter, used)
-select $1, $2::int, $3, $4::float8::bigint where $4::float8 <= $5::float8
+values ($1, $2::int, $3, $4::float8::bigint)
 on conflict (bank_key, day, counter) do update set used = u.used + excluded.used
 where u.used + excluded.used <= $5::float8::bigint
 returning u.counter`,
@@ -53,7 +53,9 @@ export async function reserveUsage (
   executor: Executor, statements: UsageStatements, entries: readonly UsageReservation[],
 ): Promise<UsageOutcome> {
   const reserve = async (queries: Queries, { index, entry }: IndexedEntry<UsageReservation>) => {
-    const rows = await queries.query(statements.reserve, [...parameters(entry), toSafeInteger(entry.limit)])
+    const rows = entry.amount > entry.limit
+      ? []
+      : await queries.query(statements.reserve, [...parameters(entry), toSafeInteger(entry.limit)])
     if (rows.length === 0) throw new LimitReached(index)
   }
   try {

@@ -160,7 +160,7 @@ where x.indrelid = to_regclass($1) and c.relname like $2`, [
   async #isBuilding (): Promise<boolean> {
     const { executor, schema } = this.#options
     const [row] = await executor.read<{ building: boolean }>(
-      'select exists (select from pg_stat_progress_create_index where relid = to_regclass($1)) as building',
+      'select exists (select 1 from pg_stat_progress_create_index where relid = to_regclass($1)) as building',
       [`${schema}.embeddings`],
     )
     return row?.building === true

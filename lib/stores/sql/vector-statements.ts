@@ -28,7 +28,7 @@ existing as materialized (
   select m.memory_id, m.expires_at from ${schema}.memories m
   join unnest($6::text[]::uuid[], $7::text[], $8::text[]::int[]) as g(memory_id, fingerprint, vectors)
     on g.memory_id = m.memory_id and g.fingerprint = m.fingerprint and g.vectors = cardinality(m.passage_starts)
-  where m.bank_key = $1 and m.memory_id = any($6::text[]::uuid[]) and exists (select from space)
+  where m.bank_key = $1 and m.memory_id = any($6::text[]::uuid[]) and exists (select 1 from space)
     and not m.embedded and ${liveAt('m', '$5::float8::bigint')}
   order by m.memory_id for no key update of m
 ),
@@ -43,6 +43,6 @@ flagged as (
 counted as (
   ${countInto(schema, '$4', 'select 0::float8, count(*), 0, 0, 0 from flagged f having count(*) > 0')}
 )
-select (select count(*)::int from flagged) as attached, exists (select from space) as is_configured_space`,
+select (select count(*)::int from flagged) as attached, exists (select 1 from space) as is_configured_space`,
   }
 }

@@ -5,13 +5,13 @@ import type {
   RemoveOptions, RemoveOutcome, Selector, WriteOptions,
 } from '../vector-store.js'
 import type { BankConfigWriter } from './bank-configs.js'
-import type { Queries, SqlError, Transaction } from './executor.js'
+import type { SqlError, Transaction } from './executor.js'
 import { HeavyWork, LONG_WAIT_MS } from './heavy-work.js'
 import { planImport } from './import-conflicts.js'
 import { addCounts, insertMemories, type Counts, type Insertion, type InsertionContext } from './insertion.js'
 import { isLarge, isOneBatch } from './insertion-batch.js'
 import {
-  dryRunStatement, removeChosen, removeLocked, removeOutdated, removeLowerTrust, requireComplete,
+  countChange, dryRunStatement, negative, removeChosen, removeLocked, removeOutdated, removeLowerTrust, requireComplete,
 } from './removal.js'
 import { isSerializationFailure, isUniqueViolation, serializationFailure } from './retrying.js'
 import { bankParameters } from './rows.js'
@@ -171,7 +171,7 @@ export class SqlWriter {
     const insertion = await insertMemories(tx, memories, { ...work, counted })
     const counts = { ...removedCounts }
     if (!counted) addCounts(counts, insertion.counts)
-    await this.#count(tx, work.bank, work.shard, counts)
+    await countChange(tx, this.#statements, work.bank, work.shard, counts)
     changes.memories += insertion.counts.memories
     changes.unembedded += insertion.unembedded
     return insertion
@@ -188,15 +188,11 @@ export class SqlWriter {
     tx: Transaction, bank: BankKey, { now, idLimit, changes }: { now: number, idLimit: number, changes: Changes },
   ): Promise<RemoveOutcome> {
     await tx.query(this.#statements.locks.lockBank, bankParameters(bank))
-    const values = [...bankParameters(bank), now, this.#nextShard(), idLimit]
-    return removed(toOutcome(await tx.query(this.#statements.removal.removeBank, values)), changes)
-  }
-
-  async #count (tx: Queries, bank: BankKey, shard: number, counts: Counts): Promise<void> {
-    const { memories, embedded, expiring, passages, length } = counts
-    if (Object.values(counts).every((amount) => amount === 0)) return
-    const amounts = [memories, embedded, expiring, passages, length]
-    await tx.query(this.#statements.count, [...bankParameters(bank), shard, ...amounts])
+    const { removal } = this.#statements
+    const [row] = await tx.query<RemovedRow & Counts>(removal.removeBank, [...bankParameters(bank), now, idLimit])
+    const outcome = toOutcome([row!])
+    await countChange(tx, this.#statements, bank, this.#nextShard(), negative(row!))
+    return removed(outcome, changes)
   }
 
   #nextShard (): number {
@@ -210,7 +206,13 @@ function removed (outcome: RemoveOutcome, changes: Changes): RemoveOutcome {
   return outcome
 }
 
-function toOutcome ([row]: Array<{ count: number, memory_ids: string[], is_partial?: boolean }>): RemoveOutcome {
+interface RemovedRow {
+  count: number
+  memory_ids: string[]
+  is_partial?: boolean
+}
+
+function toOutcome ([row]: RemovedRow[]): RemoveOutcome {
   requireComplete(row!)
   return { count: row!.count, memoryIds: row!.memory_ids }
 }
