@@ -45,11 +45,6 @@ export interface StoreStart {
    */
   readonly isDefaultSpace?: boolean
   readonly clock: Clock
-  /**
-   * Maximum size in bytes of the temporary files of all scans together (`bounds.spool_bytes`); beyond it a scan rejects
-   * with server_busy.
-   */
-  readonly spoolBytes?: number
   /** For the operator's log, as `info`. Never contains text of a memory. */
   readonly warn: (message: string) => void
   readonly info?: (message: string) => void

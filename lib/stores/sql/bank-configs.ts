@@ -1,4 +1,4 @@
-import { bankKeyString, bankOfKey, flowOf, type BankKey } from '../../identity/context.js'
+import { bankKeyString, bankOfKey, type BankKey } from '../../identity/context.js'
 import {
   BANK_CONFIG_CHANGE_LIFETIME_MS, BANK_CONFIG_CHANGES,
   type BankConfig, type BankConfigChange, type BankConfigChanges, type BankConfigOutcome, type BankConfigPage,
@@ -114,21 +114,20 @@ export class SqlBankConfigs implements BankConfigStore {
   async read (banks: readonly BankKey[]): Promise<Array<{ bank: BankKey, config: BankConfig }>> {
     if (banks.length === 0) return []
     const rows = await this.#read<ConfigRow & BankRow>(
-      this.#changeStatements.read, [banks.map(bankKeyString)], banks[0],
+      this.#changeStatements.read, [banks.map(bankKeyString)],
     )
     return rows.map((row) => ({ bank: toBankKey(row), config: toConfig(row) }))
   }
 
   async write (bank: BankKey, change: BankConfigChange): Promise<BankConfigOutcome> {
     return await this.#whenReady(async () => await retrySerializationFailures(async () => (
-      await this.#executor.transaction(
-        async (tx) => await this.#writer.write(tx, bank, change), { flow: flowOf(bank) })
+      await this.#executor.transaction(async (tx) => await this.#writer.write(tx, bank, change))
     )))
   }
 
   async history (bank: BankKey, { limit, before }: BankConfigPage): Promise<BankConfig[]> {
     const values = [...bankParameters(bank), limit, before ?? null]
-    const rows = await this.#read<ConfigRow>(this.#bankStatements.history, values, bank)
+    const rows = await this.#read<ConfigRow>(this.#bankStatements.history, values)
     return rows.map(toConfig)
   }
 
@@ -143,10 +142,8 @@ export class SqlBankConfigs implements BankConfigStore {
     return { revision: newest, banks: banks.length > BANK_CONFIG_CHANGES ? undefined : banks }
   }
 
-  /** @param bank in whose turn the statement waits for a connection; without one, in a turn of its own */
-  async #read<R extends object> (text: string, values: readonly Param[], bank?: BankKey): Promise<R[]> {
-    const flow = bank && flowOf(bank)
-    return await this.#whenReady(async () => await this.#executor.read<R>(text, values, { flow }))
+  async #read<R extends object> (text: string, values: readonly Param[]): Promise<R[]> {
+    return await this.#whenReady(async () => await this.#executor.read<R>(text, values))
   }
 }
 

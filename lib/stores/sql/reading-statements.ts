@@ -1,14 +1,16 @@
 import { bankKeyString, keysOfTenant, type BankKey } from '../../identity/context.js'
 import type { EmbeddingSpace, ListBanksRequest, ListFilters, ListRequest } from '../vector-store.js'
-import { STATEMENT_BYTES, withoutLongColumns } from './bounded-rows.js'
 import { filteredRead, liveAt, READ_COLUMNS, Parameters, type Statement } from './fragments.js'
 
+/** Maximum bytes of texts of a page of memories that wait for their vectors; the row that exceeds it is its last. */
+const STATEMENT_BYTES = 256 * 1024
+
 /**
- * A page of a bank, newest first unless the request specifies otherwise. With a budget its rows are CutRows.
+ * A page of a bank, newest first unless the request specifies otherwise.
  * @returns undefined when no memory can pass the filters
  */
 export function listStatement (
-  schema: string, bank: BankKey, { now, limit, filters, order = 'newest', offset = 0, after, budget }: ListRequest,
+  schema: string, bank: BankKey, { now, limit, filters, order = 'newest', offset = 0, after }: ListRequest,
 ): Statement | undefined {
   const read = filteredRead(bank, filters, now)
   if (read === undefined) return undefined
@@ -19,15 +21,11 @@ export function listStatement (
       `(${parameters.bind(after.retainedAt)}::float8::bigint, ${parameters.bind(after.memoryId)}::text::uuid)`
   const direction = order === 'newest' ? ' desc' : ''
   const skipped = offset === 0 ? '' : ` offset ${parameters.bind(offset)}::int`
-  const page = `select ${READ_COLUMNS} from ${schema}.memories m
+  return {
+    text: `select ${READ_COLUMNS} from ${schema}.memories m
 where m.bank_key = $1
   and ${liveAt('m', instant)}${conditions} ${afterCursor}
-order by m.retained_at${direction}, m.memory_id${direction} limit ${parameters.bind(limit)}::int${skipped}`
-  return {
-    // In the C collation, ids as text sort like UUIDs.
-    text: budget === undefined
-      ? page
-      : withoutLongColumns(page, [], `c.retained_at${direction}, c.memory_id collate "C"${direction}`),
+order by m.retained_at${direction}, m.memory_id${direction} limit ${parameters.bind(limit)}::int${skipped}`,
     values: parameters.values,
   }
 }
@@ -64,7 +62,7 @@ export function neighboursStatement (schema: string): string {
         (select memory_id from anchor)) and ${live(alias)}
     order by ${alias}.place${direction}, ${alias}.memory_id${direction} limit ${limit}::int)`
   }
-  return withoutLongColumns(`with anchor as (
+  return `with anchor as (
   select a.document_id, a.place, a.memory_id from ${schema}.memories a
   where a.bank_key = $1 and a.memory_id = $2::text::uuid and ${live('a')}
 ),
@@ -75,7 +73,7 @@ around as (
 )
 select ${READ_COLUMNS}, r.side, row_number() over (order by m.place, m.memory_id)::int as position
 from around r join ${schema}.memories m on m.bank_key = $1
-  and m.memory_id = r.memory_id`, ['side', 'position'])
+  and m.memory_id = r.memory_id`
 }
 
 /**

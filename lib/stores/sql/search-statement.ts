@@ -1,6 +1,5 @@
 import type { BankKey } from '../../identity/context.js'
 import type { EmbeddingSpace, LexicalRequest, SearchRequest } from '../vector-store.js'
-import { withoutLongColumns } from './bounded-rows.js'
 import { filteredRead, liveAt, READ_COLUMNS, type Statement } from './fragments.js'
 import { lexicalStrategy, matchingMemories } from './lexical-strategy.js'
 import { GRID, type Shape, type Strategy } from './search-shape.js'
@@ -14,12 +13,6 @@ interface SearchOptions {
   /** The result of the bank's approximate index: without it the semantic strategy is exact. */
   nearest?: Nearest | undefined
 }
-
-/** The columns of a row in addition to those of the memory. */
-const OWN_COLUMNS = [
-  'passage_starts', 'passage_ends', 'lexical_score', 'lexical_passages', 'semantic_score', 'semantic_passages',
-  'by_words', 'by_own_words', 'by_meaning', 'total',
-]
 
 /**
  * The search of one bank as one statement, with both strategies and all filters; a vector index is queried before. Its
@@ -83,8 +76,7 @@ cross join lateral (
       ? 'coalesce(lexical.memory_id, semantic.memory_id)'
       : `${strategies[0]!.name}.memory_id`} offset 0
 ) m`
-  const bounded = request.budget === undefined ? text : withoutLongColumns(text, OWN_COLUMNS)
-  return { text: bounded, values: parameters.values }
+  return { text, values: parameters.values }
 }
 
 /** The score by which a strategy found a memory, within 0–1: the lexical one is in multiples of 1 / GRID. */

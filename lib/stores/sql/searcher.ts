@@ -1,12 +1,10 @@
 import { forEachConcurrently } from '../../concurrency/for-each-concurrently.js'
 import { mapInTurns } from '../../concurrency/turn-budget.js'
-import { bankKeyString, flowOf, type BankKey } from '../../identity/context.js'
+import { bankKeyString, type BankKey } from '../../identity/context.js'
 import {
   byScore, type Candidate, type CandidateScores, type EmbeddingSpace, type SearchRequest, type SearchResult,
 } from '../vector-store.js'
-import type { CutRow, LongColumnReader } from './bounded-rows.js'
 import type { Executor } from './executor.js'
-import { HeavyWork, LONG_WAIT_MS } from './heavy-work.js'
 import { toMemory, type MemoryRow } from './rows.js'
 import { searchStatement } from './search-statement.js'
 import { nearestStatement, type Nearest } from './semantic-strategy.js'
@@ -15,19 +13,11 @@ import type { Mutable } from '../../validation/members.js'
 
 /** Banks of one request that are searched concurrently; limited so that other requests get connections. */
 const MAX_CONCURRENT_BANKS = 4
-/** A search that may return more rows than this is heavy: the driver parses all of them on the event loop. */
-const LARGE_LIMIT = 300
-/**
- * A search for more terms than this is heavy: one for a thousand takes PostgreSQL three to five times as long as a
- * question.
- */
-const MANY_TERMS = 128
 const NO_PASSAGES: Candidate['passages'] = []
 
 interface SqlSearcherOptions {
   executor: Executor
   schema: string
-  longColumns: LongColumnReader
   /** Absent: every search is exact. */
   indexes: VectorIndexes | undefined
 }
@@ -62,19 +52,13 @@ interface CandidateRow extends MemoryRow {
 export class SqlSearcher {
   readonly #executor: Executor
   readonly #schema: string
-  readonly #longColumns: LongColumnReader
   readonly #indexes: VectorIndexes | undefined
-  readonly #largeSearches: HeavyWork
-  readonly #longQueries: HeavyWork
   #space: EmbeddingSpace | undefined
 
-  constructor ({ executor, schema, longColumns, indexes }: SqlSearcherOptions) {
+  constructor ({ executor, schema, indexes }: SqlSearcherOptions) {
     this.#executor = executor
     this.#schema = schema
-    this.#longColumns = longColumns
     this.#indexes = indexes
-    this.#largeSearches = new HeavyWork({ name: 'searches for many memories', executor, permits: 1 })
-    this.#longQueries = new HeavyWork({ name: 'searches for many words', executor, waitMs: LONG_WAIT_MS })
   }
 
   start (space: EmbeddingSpace | undefined): void {
@@ -97,18 +81,11 @@ export class SqlSearcher {
   }
 
   async #searchBank (bank: BankKey, request: SearchRequest): Promise<Found> {
-    const heavy = this.#heavyWork(request)
     // The statement consists of key lookups, so one generic plan suits every bank.
-    const search = async (nearest?: Nearest): Promise<Array<CutRow<CandidateRow>>> => {
+    const search = async (nearest?: Nearest): Promise<CandidateRow[]> => {
       const statement = searchStatement(bank, request, { schema: this.#schema, space: this.#space, nearest })
       if (statement === undefined) return []
-      const options = { keepPlan: true, flow: flowOf(bank) }
-      const read = async () => {
-        // Throws when the exchange has ended.
-        request.budget?.take(0)
-        return await this.#executor.read<CutRow<CandidateRow>>(statement.text, statement.values, options)
-      }
-      return heavy === undefined ? await read() : await heavy.run(bank, read)
+      return await this.#executor.read<CandidateRow>(statement.text, statement.values, { keepPlan: true })
     }
     const nearest = await this.#nearest(bank, request)
     let found = await search(nearest)
@@ -116,17 +93,11 @@ export class SqlSearcher {
     // same memories.
     const expected = Math.min(request.limit, found[0]?.total ?? Infinity)
     if (nearest !== undefined && nearest.found < expected) found = await search()
-    const rows = await this.#longColumns.complete(found, bank, request.budget)
     return {
-      lexical: await toCandidates(bank, rows, 'lexical', request),
-      semantic: await toCandidates(bank, rows, 'semantic', request),
+      lexical: await toCandidates(bank, found, 'lexical', request),
+      semantic: await toCandidates(bank, found, 'semantic', request),
       total: found[0]?.total ?? 0,
     }
-  }
-
-  #heavyWork ({ limit, lexical }: SearchRequest): HeavyWork | undefined {
-    if (limit > LARGE_LIMIT) return this.#largeSearches
-    return lexical !== undefined && lexical.terms.length > MANY_TERMS ? this.#longQueries : undefined
   }
 
   /** The result of the bank's vector index, if it has one. */
@@ -138,7 +109,7 @@ export class SqlSearcher {
       schema: this.#schema, space: this.#space, passagesPerMemory,
     })
     if (statement === undefined) return undefined
-    return (await this.#executor.read<Nearest>(statement.text, statement.values, { flow: flowOf(bank) }))[0]
+    return (await this.#executor.read<Nearest>(statement.text, statement.values))[0]
   }
 }
 

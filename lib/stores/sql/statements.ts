@@ -51,11 +51,6 @@ export interface Statements {
   get: string
   /** neighboursStatement() */
   neighbours: string
-  /**
-   * $1 bank, $2 now, $3 maximum number of memories, $4 retained_at and $5 id of the last memory of the
-   * previous page, or null, $6 bytes at which the page ends. Oldest first, each with its `size`.
-   */
-  scan: string
   /** $1 bank, $2 now. */
   statistics: string
   /** $1 bank, $2 now, $3 first day, $4 last day; earlier days are counted under the day before the first. */
@@ -107,18 +102,6 @@ order by m.memory_id for update`,
     get: `select ${READ_COLUMNS} from ${schema}.memories m
 where m.bank_key = $1 and m.memory_id = $2::text::uuid and ${unexpired('$3')}`,
     neighbours: neighboursStatement(schema),
-    // PostgreSQL knows the sizes without reading the texts.
-    scan: `select ${READ_COLUMNS}, m.size::float8 as size from (
-  select o.*, sum(o.size) over (order by o.retained_at, o.memory_id rows between unbounded preceding and current row) -
-    o.size as bytes_before from (
-    select m.*, octet_length(m.text) + pg_column_size(m.metadata) + pg_column_size(m.tags) as size
-      from ${schema}.memories m
-    where m.bank_key = $1 and ${unexpired('$2')}
-      and ($4::float8 is null or (m.retained_at, m.memory_id) > ($4::float8::bigint, $5::text::uuid))
-    order by m.retained_at, m.memory_id limit $3::int
-  ) o
-) m
-where m.bytes_before < $6::float8 order by m.retained_at, m.memory_id`,
     // Both reads of `live` are from its copy, which has no texts.
     statistics: `with live as materialized (
   select cardinality(m.passage_starts) as passages, m.embedded, m.tokens, m.retained_at, m.occurred_at, m.tags,

@@ -1,7 +1,6 @@
 import { exponentialBackOff, retry } from '../../concurrency/retry.js'
-import { flowOf } from '../../identity/context.js'
 import type { UsageEntry, UsageOutcome, UsageReservation } from '../vector-store.js'
-import { SqlError, statementsOf, type Executor, type Param, type Queries } from './executor.js'
+import { SqlError, type Executor, type Param, type Queries } from './executor.js'
 import { retrySerializationFailures } from './retrying.js'
 import { bankParameters } from './rows.js'
 
@@ -11,7 +10,7 @@ const CORRECTION_PAUSE_MS = 200
 
 /** Each begins with $1 bank. */
 export interface UsageStatements {
-  /** $2 day, $3 counter, $4 amount, $5 limit: returns a row when the limit allows it, for an amount within the limit. */
+  /** $2 day, $3 counter, $4 amount, $5 limit: returns a row when the limit allows an amount that is not above it. */
   reserve: string
   /** $2 day, $3 counter, $4 amount, which may be negative. */
   adjust: string
@@ -98,15 +97,14 @@ async function eachInOrder<Entry extends UsageEntry> (
     .map((entry, index) => ({ entry, index }))
     .sort((a, b) => compareKeys(keyOf(a.entry), keyOf(b.entry)))
   if (first === undefined) return
-  const flow = flowOf(first.entry.bank)
   if (rest.length === 0) {
-    await work(statementsOf(executor, { flow }), first)
+    await work(executor, first)
     return
   }
   await retrySerializationFailures(async () => {
     await executor.transaction(async (tx) => {
       for (const placed of [first, ...rest]) await work(tx, placed)
-    }, { keepPlans: true, flow })
+    }, { keepPlans: true })
   })
 }
 

@@ -1,5 +1,4 @@
 import t, { type Test } from 'tap'
-import { LongColumnReader } from '../../../../lib/stores/sql/bounded-rows.js'
 import type { Executor } from '../../../../lib/stores/sql/executor.js'
 import { SqlSearcher } from '../../../../lib/stores/sql/searcher.js'
 import { VectorIndexes, type VectorIndexesOptions } from '../../../../lib/stores/sql/vector-indexes.js'
@@ -113,9 +112,7 @@ t.test('the index alone answers a search of a bank whose memories have several p
     maintain: async (text) => { await database.maintain(text) },
     close: async () => {},
   }
-  const searcher = new SqlSearcher({
-    executor: counted, schema, indexes: vectorIndexes, longColumns: new LongColumnReader(counted, schema),
-  })
+  const searcher = new SqlSearcher({ executor: counted, schema, indexes: vectorIndexes })
   searcher.start(CONTRACT_SPACE)
   const request = { banks: [bank('split')], now: NOW, filters: {}, limit: 20, semantic: { vector: QUERY } }
   t.strictSame(await searcher.search(request), await store.search(request))
