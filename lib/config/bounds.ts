@@ -23,9 +23,6 @@ export const BoundsSchema = section({
     32 * MIB, `Default ${32 * MIB} (32 MiB).`),
   work_bytes: Type.Optional(integer('Maximum bytes of all requests and answers processed at the same time, as ' +
     'estimated by the process. Default: a quarter of the heap limit of Node.js.', 16 * MIB, 64 * GIB)),
-  spool_bytes: setting(
-    integer('Maximum bytes of all exports that wait in temporary files to be read.', MIB, 1024 * GIB),
-    GIB, `Default ${GIB} (1 GiB).`),
   request_seconds: setting(integer('Maximum seconds from the first byte of a request to its last.', 1, 3600), 60),
   stalled_seconds: setting(
     integer('Seconds after which a client that reads nothing of its answer is disconnected.', 1, 3600), 60),

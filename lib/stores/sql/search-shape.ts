@@ -27,7 +27,7 @@ export interface Shape {
 
 /** A condition: the row of the table with this alias belongs to the bank. */
 export function ofBank (alias: string): string {
-  return `${alias}.tenant_id = $1 and ${alias}.bank_id = $2`
+  return `${alias}.bank_key = $1`
 }
 
 /**

@@ -61,7 +61,7 @@ t.test('only the largest banks have an index, each over its own vectors', async 
     [false, true, true, false, false],
   )
   for (const { definition } of await indexes()) {
-    t.match(definition, /USING hnsw .*halfvec\(4\).* WHERE .*tenant_id.*bank_id.*model/)
+    t.match(definition, /USING hnsw .*halfvec\(4\).* WHERE .*bank_key.*model/)
   }
   await vectorIndexes.update(CONTRACT_SPACE, (message) => { told.push(message) })
   t.equal(told.length, 2, 'nothing is built twice')
