@@ -24,7 +24,7 @@ interface SearchOptions {
   accept: Accept
   /** Memories that do not exist for the search, because they have expired and are not removed yet. */
   expired: ReadonlySet<Entry>
-  /** Which of the found memories `total` counts. Default: all */
+  /** Of a search by meaning, too: which of the found memories `total` counts. Default: all */
   counts?: ((entry: Entry) => boolean) | undefined
 }
 
@@ -149,7 +149,20 @@ export class LexicalIndex {
       memberNumbers.fill(members.push(member), head, head + length)
       return member
     }
-    const windows = request.context ? pool.map((entry) => windowOf(entry, expired).map(toMember)) : []
+    // Without a document only memories matter that have a term of the query or may follow a matching question, unless
+    // the scores of all are asked for.
+    const toWindow = (entry: Entry) => {
+      const window = windowOf(entry, expired)
+      const needsAll = counts !== undefined || entry.memory.documentId !== null
+      return window.map((one, at) => {
+        if (one === undefined) return undefined
+        const before = window[at - 1]
+        const matters = needsAll || shares[one.head]! > 0 || before === undefined ||
+          (before.endsAsQuestion && shares[before.head]! > 0)
+        return matters ? toMember(one) : undefined
+      })
+    }
+    const windows = request.context ? pool.map(toWindow) : []
     const pooled = pool.map((entry) => toMember(entry)!)
     addPassages(lists, memberNumbers, members, this.#lengths)
     const scores = lexicalScores(query, request, pooled, windows, limit)
@@ -303,15 +316,16 @@ function addPassages (
 
 /** A memory in the middle of its neighbours that have not expired. */
 function windowOf (entry: Entry, expired: ReadonlySet<Entry>): Array<Entry | undefined> {
-  const window: Array<Entry | undefined> = [entry]
-  for (const side of ['before', 'after'] as const) {
-    let neighbour: Entry | undefined = entry
-    for (let places = 1; places <= WINDOW_REACH; places++) {
-      do neighbour = neighbour?.[side]
-      while (neighbour !== undefined && expired.has(neighbour))
-      if (side === 'before') window.unshift(neighbour)
-      else window.push(neighbour)
-    }
+  const window = new Array<Entry | undefined>(2 * WINDOW_REACH + 1).fill(undefined)
+  window[WINDOW_REACH] = entry
+  let [before, after]: Array<Entry | undefined> = [entry, entry]
+  for (let places = 1; places <= WINDOW_REACH; places++) {
+    do before = before?.before
+    while (before !== undefined && expired.has(before))
+    do after = after?.after
+    while (after !== undefined && expired.has(after))
+    window[WINDOW_REACH - places] = before
+    window[WINDOW_REACH + places] = after
   }
   return window
 }
