@@ -1,13 +1,13 @@
 import { formatInstant } from '../time/clock.js'
 import type { Bounds } from '../config/bounds.js'
 import { invalidField } from '../errors/service-error.js'
-import { bankKeyString, callerOf, type RequestContext } from '../identity/context.js'
+import { bankKeyString, type RequestContext } from '../identity/context.js'
 import type { JsonBounds } from '../validation/json-guard.js'
 import { schemaCheck } from '../validation/schema-check.js'
 import type { NewBankConfig } from '../stores/bank-configs.js'
 import type { ImportOutcome, NewMemory } from '../stores/vector-store.js'
 import { lowestTrust, type Trust } from '../identity/trust.js'
-import { turns } from '../concurrency/turn-budget.js'
+import { giveWay, isDue } from '../concurrency/event-loop.js'
 import type { BankConfigurations } from './bank-configurations.js'
 import { makeBankQueue } from './bank-queue.js'
 import type { Dependencies } from './dependencies.js'
@@ -103,7 +103,7 @@ export class Transfer {
       config,
     }
     const iterator = memories[Symbol.asyncIterator]()
-    const lines = exportLines(bankId, header, { [Symbol.asyncIterator]: () => iterator }, callerOf(context))
+    const lines = exportLines(bankId, header, { [Symbol.asyncIterator]: () => iterator })
     return {
       [Symbol.asyncIterator]: () => lines,
       end: () => { void iterator.return?.().catch(() => {}) },
@@ -135,16 +135,15 @@ export class Transfer {
     bank: OpenBank, { bytes, config = IMPORT_DEFAULTS.config, bounds }: ImportRequest, context: RequestContext,
   ): Promise<CheckedImport> {
     const { clock, live } = this.#deps
-    const caller = callerOf(context)
     const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-    await requireFewLines(body, bounds.import_lines, caller)
+    await requireFewLines(body, bounds.import_lines)
     const now = clock()
     const ceiling = live.current.trust.of(context)
     const checked: CheckedImport = { target: bank, lines: [], expired: 0, change: undefined }
     let hasHeader = false
     for (const line of linesOf(body)) {
-      if (turns.isExhausted) await turns.next(caller)
-      const value = await parseLine(line, maxLineBytes(checked.target.settings.contentChecks), bounds, caller)
+      if (isDue()) await giveWay()
+      const value = parseLine(line, maxLineBytes(checked.target.settings.contentChecks), bounds)
       if (value === undefined) continue
       if (!hasHeader) {
         hasHeader = true
@@ -184,7 +183,7 @@ export class Transfer {
     const { key } = bank
     const admitted = await admission.admit('import', context, [bank], lines.length + expired)
     try {
-      const memories = await this.#index(target, lines, callerOf(context), signal)
+      const memories = await this.#index(target, lines, signal)
       signal?.throwIfAborted()
       const written: ImportContext = { expired }
       return await indexer.runReplacement(key, memories, async () => {
@@ -202,12 +201,12 @@ export class Transfer {
   }
 
   /** Removes each line from the list once it is converted, so that memories are not held in both forms for long. */
-  async #index ({ settings }: OpenBank, lines: IdentifiedItem[], caller: string, signal?: AbortSignal) {
-    const { analyzer, indexer } = this.#deps
+  async #index ({ settings }: OpenBank, lines: IdentifiedItem[], signal?: AbortSignal) {
+    const { indexer } = this.#deps
     const memories: NewMemory[] = []
     while (lines.length > 0) {
-      const prepared = await prepare(lines.splice(0, INDEX_BATCH), analyzer, caller, signal)
-      memories.push(...await indexer.index(prepared, settings.maxPassageCharacters, caller, signal))
+      const prepared = await prepare(lines.splice(0, INDEX_BATCH), signal)
+      memories.push(...await indexer.index(prepared, settings.maxPassageCharacters, signal))
     }
     return memories
   }

@@ -62,7 +62,7 @@ export class WebhookSource {
   async authenticate (header: HeaderLookup, body: Buffer): Promise<void> {
     const { signature } = this.#settings
     if (signature === undefined) return
-    if (await isSigned(signature, header, body, this.#clock(), callerOf(this.#context))) return
+    if (await isSigned(signature, header, body, this.#clock())) return
     throw new ServiceError('unauthenticated', 'Invalid or missing signature')
   }
 
