@@ -2,10 +2,8 @@ import { isUtf8 } from 'node:buffer'
 import { invalidField, ServiceError } from '../errors/service-error.js'
 import type { ContentChecks } from '../policy/bank.js'
 import type { Memory } from '../stores/vector-store.js'
-import { parseSafely, reasonOf } from '../validation/forbidden-members.js'
+import { parseSafely } from '../validation/json-body.js'
 import { checkJsonText, type JsonBounds } from '../validation/json-guard.js'
-import { markRoundedIntegers } from '../validation/rounded-integers.js'
-import { runSync } from '../concurrency/steps.js'
 import { giveWay, isDue } from '../concurrency/event-loop.js'
 import { toRecord } from './records.js'
 
@@ -25,13 +23,12 @@ interface ImportLine {
  * Checks the number of lines before any line is parsed.
  * @throws ServiceError body_too_large
  */
-export async function requireFewLines (bytes: Buffer, maxLines: number): Promise<void> {
+export function requireFewLines (bytes: Buffer, maxLines: number): void {
   let lines = 0
   for (let at = 0; at < bytes.length; lines++) {
     if (lines === maxLines) {
       throw new ServiceError('body_too_large', `The import has more than ${maxLines} lines (bounds.import_lines)`)
     }
-    if (isDue()) await giveWay()
     at = endOfLine(bytes, at) + 1
   }
 }
@@ -61,9 +58,7 @@ export function maxLineBytes ({ maxCharacters, maxMetadataBytes }: ContentChecks
  * @returns undefined for a blank line
  * @throws ServiceError invalid_request or body_too_large, which name the line
  */
-export function parseLine (
-  { number, bytes }: ImportLine, maxBytes: number, bounds: JsonBounds,
-): unknown {
+export function parseLine ({ number, bytes }: ImportLine, maxBytes: number, bounds: JsonBounds): unknown {
   if (bytes.length > maxBytes) {
     throw new ServiceError(
       'body_too_large', `Line ${number} is longer than ${maxBytes} bytes, more than a memory of this bank can take`,
@@ -71,13 +66,8 @@ export function parseLine (
   }
   if (!isUtf8(bytes)) throw invalidField(`line ${number}`, 'is not valid UTF-8')
   checkJsonText(bytes, bounds, `Line ${number}`)
-  const text = runSync(markRoundedIntegers(bytes)).toString('utf8').trim()
-  if (text === '') return undefined
-  try {
-    return parseSafely(text)
-  } catch (error) {
-    throw invalidField(`line ${number}`, reasonOf(error))
-  }
+  const text = bytes.toString().trim()
+  return text === '' ? undefined : parseSafely(text, (fault) => invalidField(`line ${number}`, fault))
 }
 
 /** The lines of an export, with line feeds: the header, followed by a line for each memory. */

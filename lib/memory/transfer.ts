@@ -136,7 +136,7 @@ export class Transfer {
   ): Promise<CheckedImport> {
     const { clock, live } = this.#deps
     const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-    await requireFewLines(body, bounds.import_lines)
+    requireFewLines(body, bounds.import_lines)
     const now = clock()
     const ceiling = live.current.trust.of(context)
     const checked: CheckedImport = { target: bank, lines: [], expired: 0, change: undefined }
