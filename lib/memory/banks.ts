@@ -4,7 +4,7 @@ import { isUuid } from '../validation/ids.js'
 import { mostFrequent } from '../stores/most-frequent.js'
 import type { BankSummary } from '../stores/vector-store.js'
 import { runInTurns } from '../concurrency/steps.js'
-import { mapInTurns, turns } from '../concurrency/turn-budget.js'
+import { giveWay, isDue, mapGivingWay } from '../concurrency/event-loop.js'
 import { decodeCursor, encodeCursor, isBankPlace, isMemoryPlace } from './cursor.js'
 import type { Dependencies } from './dependencies.js'
 import { needsCountMemories, readListFilters } from './list-filters.js'
@@ -159,7 +159,7 @@ export class Banks {
     const banks: AdminBanksAnswer['banks'] = []
     for (let after: BankSummary | undefined; ;) {
       const page = await this.#summaries({ ...only, limit: ADMIN_PAGE, caller: OPERATOR, after })
-      banks.push(...await mapInTurns(page, OPERATOR, (summary) => (
+      banks.push(...await mapGivingWay(page, (summary) => (
         { tenant_id: summary.tenantId, ...toBankAnswer(summary) }
       )))
       after = page.at(-1)
@@ -172,11 +172,10 @@ export class Banks {
   /** The banks that the caller may read. A bank's own grants are looked up only when the file does not grant access. */
   async #readable (page: readonly BankSummary[], context: RequestContext): Promise<BankSummary[]> {
     const { access, directory } = this.#deps
-    const caller = callerOf(context)
-    if (turns.isExhausted) await turns.next(caller)
+    if (isDue()) await giveWay()
     const denied = page.filter(({ bankId }) => !access.decide(context, 'read', bankId).allowed)
     if (denied.length === 0) return [...page]
-    const open = await directory.resolve(denied, caller)
+    const open = await directory.resolve(denied)
     const refused = new Set(denied.filter(({ bankId }, index) => (
       !access.decide(context, 'read', bankId, open[index]!.grants).allowed
     )))

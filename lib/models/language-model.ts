@@ -80,9 +80,8 @@ export interface LanguageModel {
 export const LANGUAGE_MODEL_METHODS = ['generate'] as const satisfies ReadonlyArray<keyof LanguageModel>
 
 /**
- * Tokens of a prompt, counted here in turns of the event loop; the model's own count may differ by a little.
- * @param caller as in TurnBudget.next
+ * Tokens of a prompt, counted here; the model's own count may differ by a little.
  */
-export async function promptTokens (messages: readonly Message[], caller: string): Promise<number> {
-  return await sumTokens(messages.map(({ content }) => TokenCount.of(content)), caller)
+export async function promptTokens (messages: readonly Message[]): Promise<number> {
+  return await sumTokens(messages.map(({ content }) => TokenCount.of(content)))
 }

@@ -1,10 +1,9 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type, type Static } from 'typebox'
-import { runInTurns } from '../../lib/concurrency/steps.js'
-import { callerOf } from '../../lib/identity/context.js'
+import { giveWay, isDue } from '../../lib/concurrency/event-loop.js'
 import { nullable, optionalOrUndefined, strict, type Hit, type RecallAnswer } from '../../lib/memory/schemas.js'
 import { query } from '../../lib/memory/schemas/filters.js'
-import { countSteps } from '../../lib/text/tokens.js'
+import { countTokens } from '../../lib/text/tokens.js'
 import { factOf, Fact } from './facts.js'
 import { kindFilter, Kinds, tagFields, tagFilter } from './filters.js'
 import { readInstant } from './instants.js'
@@ -93,7 +92,7 @@ export const recallRoutes: FastifyPluginAsyncTypebox<HindsightOptions> = async (
       }),
       also: { ...tagFilter(body), ...kindFilter(body.types?.length ? body.types : ['world', 'experience']) },
     }, context)
-    return await resultOf(answer, body, callerOf(context))
+    return await resultOf(answer, body)
   })
 }
 
@@ -107,9 +106,9 @@ function refuseScores ({ min_scores: minScores = {} }: Body): void {
 }
 
 async function resultOf (
-  answer: RecallAnswer, { include = {}, max_tokens: maxTokens = DEFAULT_MAX_TOKENS, trace }: Body, caller: string,
+  answer: RecallAnswer, { include = {}, max_tokens: maxTokens = DEFAULT_MAX_TOKENS, trace }: Body,
 ): Promise<Result> {
-  const returned = await fitting(answer.hits, maxTokens, caller)
+  const returned = await fitting(answer.hits, maxTokens)
   return {
     results: returned.map(({ hit, fact }) => ({
       ...fact,
@@ -123,7 +122,7 @@ async function resultOf (
     source_facts: include.source_facts === undefined ? undefined : {},
     chunks: include.chunks === undefined
       ? undefined
-      : await chunksOf(returned.map(({ hit }) => hit), include.chunks.max_tokens ?? DEFAULT_CHUNK_TOKENS, caller),
+      : await chunksOf(returned.map(({ hit }) => hit), include.chunks.max_tokens ?? DEFAULT_CHUNK_TOKENS),
     degraded: answer.degraded,
   }
 }
@@ -139,14 +138,15 @@ function scoresOf ({ score, scores = {} }: Hit) {
 
 /** The whole memories within the budget; one that does not fit is replaced by the passage that matched. */
 async function chunksOf (
-  hits: readonly Hit[], maxTokens: number, caller: string,
+  hits: readonly Hit[], maxTokens: number,
 ): Promise<Record<string, Static<typeof Chunk>>> {
   const chunks: Array<[string, Static<typeof Chunk>]> = []
   let remainingTokens = maxTokens
   for (const hit of hits) {
     const texts = [hit.text, ...(hit.passages ?? []).slice(0, 1).map(({ text }) => text)]
     for (const [index, text] of texts.entries()) {
-      const count = await runInTurns(countSteps(text, remainingTokens), caller)
+      if (isDue()) await giveWay()
+      const count = countTokens(text, remainingTokens)
       if (count > remainingTokens) continue
       remainingTokens -= count
       chunks.push([hit.memory_id, { id: hit.memory_id, text, chunk_index: 0, truncated: index > 0 }])
@@ -158,12 +158,13 @@ async function chunksOf (
 }
 
 /** The memories in order while their texts fit; the first that does not fit ends the list. */
-async function fitting (hits: readonly Hit[], maxTokens: number, caller: string): Promise<HitFact[]> {
+async function fitting (hits: readonly Hit[], maxTokens: number): Promise<HitFact[]> {
   let remainingTokens = maxTokens
   const taken: HitFact[] = []
   for (const hit of hits) {
     const fact = factOf(hit)
-    const count = await runInTurns(countSteps(fact.text, remainingTokens), caller)
+    if (isDue()) await giveWay()
+    const count = countTokens(fact.text, remainingTokens)
     if (count > remainingTokens) break
     remainingTokens -= count
     taken.push({ hit, fact })

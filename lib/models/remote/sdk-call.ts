@@ -219,12 +219,11 @@ function isOfNewEvent (error: unknown): error is TypeValidationError {
 
 /** The endpoint's count, or our own when that is implausible. */
 async function usageOf (
-  { inputTokens, outputTokens }: LanguageModelV3Usage, { messages, tenantId }: GenerateRequest, text: string,
+  { inputTokens, outputTokens }: LanguageModelV3Usage, { messages }: GenerateRequest, text: string,
 ): Promise<TokenUsage> {
-  const caller = systemFlow(`language model ${tenantId ?? ''}`)
   return {
-    inputTokens: plausible(inputTokens.total) ?? await promptTokens(messages, caller),
-    outputTokens: plausible(outputTokens.total) ?? await sumTokens([TokenCount.of(text)], caller),
+    inputTokens: plausible(inputTokens.total) ?? await promptTokens(messages),
+    outputTokens: plausible(outputTokens.total) ?? await sumTokens([TokenCount.of(text)]),
   }
 }
 

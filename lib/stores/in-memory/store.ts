@@ -179,7 +179,7 @@ export class InMemoryVectorStore implements VectorStore {
     const read = async () => await this.#read(key, now, undefined, collectStatistics, none)
     const { statistics, counts } = await this.#runStatistics(this.#existing(key, now)?.size ?? 0, flowOf(key), read)
     // The other statistics are of one moment; only the counting of tokens continues after it.
-    return { ...statistics, tokens: await sumTokens(counts, key.caller ?? NO_CALLER) }
+    return { ...statistics, tokens: await sumTokens(counts) }
   }
 
   async countByDay (key: BankKey, range: DayRange): Promise<DayCounts> {
