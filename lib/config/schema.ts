@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { BANK_ID, BANK_ID_IN_WORDS, PRINCIPAL, PRINCIPAL_IN_WORDS } from '../validation/ids.js'
+import { BANK_ID, BANK_ID_IN_WORDS } from '../validation/ids.js'
 import {
   BankSchema, BarriersSchema, HomeostasisSchema, ProfileSchema, PROFILE_NAME, PROFILE_NAME_IN_WORDS, ReflectSchema,
   SignalQualitySchema,
@@ -8,7 +8,7 @@ import { BoundsSchema } from './bounds.js'
 import { McpSchema } from './mcp-schema.js'
 import { ConsoleSchema } from './console-schema.js'
 import { RetrievalSchema } from './retrieval-schema.js'
-import { choice, flag, integer, number, pattern, Permissions, text, TrustOfWriter } from './schema-parts.js'
+import { choice, flag, integer, number, pattern, Permissions, TrustOfWriter } from './schema-parts.js'
 import { SourceSchema } from './source-schema.js'
 import { section, sectionOfSettings, setting } from '../validation/defaults.js'
 
@@ -107,13 +107,6 @@ export const FileSchema = section({
       'identity, the lower trust of the two applies.',
     }), [], 'Default: trusted.'),
   }, 'The identity of callers.'),
-  compatibility: sectionOfSettings({
-    hindsight: setting(flag('Whether the API that the TypeScript client of Hindsight uses is served under ' +
-      '/v1/default (docs/moving-from-hindsight.md).'), false),
-    hindsight_principal: setting(text(`^${PRINCIPAL}$`, `of ${PRINCIPAL_IN_WORDS}`,
-      'Auth mode api_key: the principal of callers of that API who send no X-Service-Principal header, which the ' +
-      'client does not support.'), 'service:hindsight'),
-  }, 'APIs of other products, in addition to the gateway\'s own.'),
   bounds: setting(BoundsSchema, {}, ''),
   mcp: McpSchema,
   console: setting(ConsoleSchema, {}, ''),

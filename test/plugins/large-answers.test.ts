@@ -103,29 +103,18 @@ await t.test('an answer beyond bounds.answer_bytes is refused before any of it i
   t.equal(app.app.workBytes.reservedBytes, 0)
 })
 
-await t.test('escaped control characters count towards bounds.answer_bytes, in a list and in a document', async (t) => {
-  const app = await testApp(t, { file: { bounds: { answer_bytes: MIB }, compatibility: { hindsight: true } } })
+await t.test('escaped control characters count towards bounds.answer_bytes', async (t) => {
+  const app = await testApp(t, { file: { bounds: { answer_bytes: MIB } } })
   const fill = async (bankId: string, unit: string) => {
     const items = Array.from({ length: 8 }, (_, index) => ({
-      content: `${index}${unit.repeat(49_000)}.`, document_id: 'd',
+      content: `${index}${unit.repeat(49_000)}.`,
     }))
     t.equal((await app.post('/v1/retain/batch', { bank_id: bankId, items })).statusCode, 200)
   }
   await fill('plain', 'a')
   await fill('controls', '\u0001')
-  const paths = (bankId: string) => [`/v1/banks/${bankId}/memories`, `/v1/default/banks/${bankId}/documents/d`]
-  for (const path of paths('plain')) t.equal((await app.get(path)).statusCode, 200, path)
-  for (const path of paths('controls')) refused(t, await app.get(path), 413, 'answer_too_large')
-})
-
-await t.test('a long document is sent in pieces', async (t) => {
-  const app = await testApp(t, { file: { compatibility: { hindsight: true } } })
-  const content = `${'"\u0001'.repeat(24_000)}.`
-  const items = Array.from({ length: 6 }, (_, index) => ({ content: `${index}${content}`, document_id: 'd' }))
-  t.equal((await app.post('/v1/retain/batch', { bank_id: 'b', items })).statusCode, 200)
-  const response = await app.get('/v1/default/banks/b/documents/d')
-  t.equal(response.headers['transfer-encoding'], 'chunked')
-  t.ok(response.json().original_text === items.map(({ content }) => content).join('\n\n'), 'the same text')
+  t.equal((await app.get('/v1/banks/plain/memories')).statusCode, 200)
+  refused(t, await app.get('/v1/banks/controls/memories'), 413, 'answer_too_large')
 })
 
 /** A connection that asks and takes only the first bytes of the answer. */

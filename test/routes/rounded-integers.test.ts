@@ -5,8 +5,7 @@ import { HEADER, importInto, ndjson } from './ndjson.js'
 import { refused, refusedFields } from './support.js'
 import { openSource, send } from './webhooks.js'
 
-const FILE = { compatibility: { hindsight: true }, sources: { open: openSource() } }
-const app = await testApp(t, { file: FILE })
+const app = await testApp(t, { file: { sources: { open: openSource() } } })
 const JSON_TYPE = { 'content-type': 'application/json' }
 const MESSAGE = 'is an integer that would be rounded: send it as a text'
 
@@ -54,10 +53,6 @@ await t.test('it is found wherever metadata stands, and however its name is writ
       'items[1].metadata.id',
     ],
     ['/v1/recall', `{"bank_id":"b","query":"tea","metadata":{"id":${number}}}`, 'metadata.id'],
-    [
-      '/v1/default/banks/b/memories', `{"items":[{"content":"tea","metadata":{"id":${number}}}]}`,
-      'items[0].metadata.id',
-    ],
     ['/v1/ingest/webhook/open', `{"metadata":{"id":${number}},"content":"tea"}`, 'metadata.id'],
   ] as const) {
     const response = await post(url, body)
