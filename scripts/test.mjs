@@ -39,6 +39,9 @@ const MEASURES_TIME = /\bperformance\.now\b/
 const USES_DATABASE = /helpers\/sql-stores\.js'|\bsqlDatabase\b|\bTEST_(?:DATABASE|POOLER)_URL\b/
 /** Slow files and folders, which --gate leaves out. .ci/full runs them, and so does `npm test`. */
 const SLOW = [
+  ...['access', 'lists', 'recall', 'reflect', 'retain', 'settings'].map(
+    (name) => `packages/hindsight/test/${name}.test.ts`
+  ),
   'test/attack', 'test/fuzz', 'test/generators', 'test/replicas',
   ...['examples', 'limits', 'newcomer', 'package', 'races', 'reembed', 'refusals', 'start-report'].map(
     (name) => `test/blackbox/${name}.test.ts`
