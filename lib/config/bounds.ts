@@ -22,9 +22,6 @@ export const BoundsSchema = section({
   import_lines: setting(integer('Maximum number of lines of an import, including its header.', 2, 10_000_000), 50_000),
   answer_bytes: setting(integer('Maximum bytes of one answer; exports are not counted.', 1024, MAX_BYTES), 4 * MIB,
     `Default ${4 * MIB} (4 MiB).`),
-  spool_bytes: setting(
-    integer('Maximum bytes of all exports that wait in temporary files to be read.', MIB, 1024 * GIB),
-    GIB, `Default ${GIB} (1 GiB).`),
   request_seconds: setting(integer('Maximum seconds from the first byte of a request to its last.', 1, 3600), 60),
   stalled_seconds: setting(
     integer('Seconds after which a client that reads nothing of its answer is disconnected.', 1, 3600), 60),

@@ -61,7 +61,8 @@ export class RetainService {
   ): Promise<RetainAnswer> {
     const documents = replacedDocuments([item])
     const bank = await this.#open(context, bankId, documents)
-    const answer = await this.#deps.idempotency.runOnce(idempotency, context, retainAnswer, async (keyed) => (
+    const { idempotency: keys } = this.#deps
+    const answer = await keys.runOnce(idempotency, context, bank.key, retainAnswer, async (keyed) => (
       await this.#retain({ bank, items: [item], at: () => '', context, keyed, signal, budget, documents })
     ))
     return this.#mayRead(context, bank) ? answer : withoutNearDuplicate(answer)
@@ -74,7 +75,8 @@ export class RetainService {
   ): Promise<RetainBatchAnswer> {
     const documents = replacedDocuments(items)
     const bank = await this.#open(context, bankId, documents)
-    const answer = await this.#deps.idempotency.runOnce(idempotency, context, retainBatchAnswer, async (keyed) => (
+    const { idempotency: keys } = this.#deps
+    const answer = await keys.runOnce(idempotency, context, bank.key, retainBatchAnswer, async (keyed) => (
       await this.#retain({ bank, items, at: (index) => `items[${index}].`, context, keyed, signal, budget, documents })
     ))
     return this.#mayRead(context, bank) ? answer : { results: answer.results.map(withoutNearDuplicate) }

@@ -121,7 +121,7 @@ export class Transfer {
   ): Promise<ImportAnswer> {
     const { directory, idempotency: keys } = this.#deps
     const bank = await directory.openOne(context, 'admin', request.bank_id)
-    return await keys.runOnce(idempotency, context, toAnswer, async (keyed) => (
+    return await keys.runOnce(idempotency, context, bank.key, toAnswer, async (keyed) => (
       await this.#imports.run(bankKeyString(bank.key), async () => {
         const checked = await this.#check(bank, request, context)
         signal?.throwIfAborted()

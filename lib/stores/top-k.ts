@@ -1,8 +1,4 @@
-import type { Steps } from '../concurrency/steps.js'
 import { SCORE_GRID } from './context.js'
-
-/** Number of numbers that one step examines. */
-const NUMBERS_PER_STEP = 16_384
 
 /** A score on the grid and an index below this bound together fit into the 53 bits of a number. */
 const MAX_PACKED = 8192
@@ -62,82 +58,6 @@ export class TopK<T> {
     }
     heap[at] = item
   }
-}
-
-/**
- * Selects the `k` highest numbers. @returns their indices, in no particular order
- * @param numbers only the first `count` are used
- * @param tolerance numbers that differ by at most this much may be equal
- * @param compare orders the indices of such numbers: negative when the first is preferred
- */
-export function * bestOf (
-  numbers: Float64Array, count: number, k: number, tolerance: number, compare: (a: number, b: number) => number,
-): Steps<number[]> {
-  const best: number[] = []
-  if (count <= k) {
-    for (let index = 0; index < count; index++) best.push(index)
-    return best
-  }
-  if (k === 0) return best
-  const threshold = yield * nthHighest(numbers, count, k)
-  const equal: number[] = []
-  for (let i = 0; i < count; i++) {
-    if (i % NUMBERS_PER_STEP === NUMBERS_PER_STEP - 1) yield
-    const number = numbers[i]!
-    if (number > threshold + tolerance) best.push(i)
-    else if (number >= threshold - tolerance) equal.push(i)
-  }
-  if (best.length + equal.length === k) return [...best, ...equal]
-  const first = new TopK(k - best.length, compare)
-  for (const [at, index] of equal.entries()) {
-    if (at % NUMBERS_PER_STEP === NUMBERS_PER_STEP - 1) yield
-    first.offer(index)
-  }
-  for (const index of first.sorted()) best.push(index)
-  return best
-}
-
-/** The k-th highest number: merges slice by slice with the k highest of the previous slices. */
-function * nthHighest (numbers: Float64Array, count: number, k: number): Steps<number> {
-  const end = Math.min(count, k + NUMBERS_PER_STEP)
-  const part = numbers.slice(0, end)
-  partition(part, end, k)
-  for (let from = end; from < count; from += NUMBERS_PER_STEP) {
-    yield
-    const slice = numbers.subarray(from, Math.min(count, from + NUMBERS_PER_STEP))
-    part.set(slice, k)
-    partition(part, k + slice.length, k)
-  }
-  let lowest = Infinity
-  for (let i = 0; i < k; i++) if (part[i]! < lowest) lowest = part[i]!
-  return lowest
-}
-
-/** Moves the k highest of the first `count` numbers to the front (C. A. R. Hoare, "Algorithm 65: find", 1961). */
-function partition (numbers: Float64Array, count: number, k: number): void {
-  let low = 0
-  let high = count - 1
-  while (low < high) {
-    const pivot = median(numbers[low]!, numbers[(low + high) >> 1]!, numbers[high]!)
-    let i = low
-    let j = high
-    while (i <= j) {
-      while (numbers[i]! > pivot) i++
-      while (numbers[j]! < pivot) j--
-      if (i <= j) {
-        const number = numbers[i]!
-        numbers[i++] = numbers[j]!
-        numbers[j--] = number
-      }
-    }
-    if (k - 1 <= j) high = j
-    else if (k - 1 >= i) low = i
-    else return
-  }
-}
-
-function median (a: number, b: number, c: number): number {
-  return Math.max(Math.min(a, b), Math.min(Math.max(a, b), c))
 }
 
 /**

@@ -3,21 +3,17 @@ import type { NewMemory } from '../vector-store.js'
 import { indexBytes, SEQUENCE_BYTES } from './capacity.js'
 import { Entry, type PassageRef, type Visibility } from './entry.js'
 import { LexicalIndex } from './lexical-index.js'
-import type { IndexedPassage } from './passage-table.js'
 import { Sequences } from './sequences.js'
 import type { VectorArena } from './vector-arena.js'
 import { VectorIndex } from './vector-index.js'
 
 /** The indexes of a bank's memories: by terms, by vectors, and by position in their sequences. */
 export class BankIndexes {
-  readonly lexical = new LexicalIndex<Entry>()
+  readonly lexical = new LexicalIndex()
   /** Created with the first vector. During a change it also contains the vectors of entries that are not visible. */
   vectors: VectorIndex<PassageRef> | undefined
-  /** Whether the order of memories by the ordinal of their first passage is their order by id. */
-  isInOrder = true
   readonly sequences = new Sequences()
   readonly #arena: VectorArena
-  #lastId = ''
 
   constructor (arena: VectorArena) {
     this.#arena = arena
@@ -26,18 +22,6 @@ export class BankIndexes {
   /** Estimated bytes. */
   get bytes (): number {
     return indexBytes(this.lexical.extent) + this.sequences.count * SEQUENCE_BYTES + (this.vectors?.bytes ?? 0)
-  }
-
-  /** Starts a change: the lexical index and the sequences do not show it before it is committed. */
-  begin (): void {
-    this.lexical.begin()
-    this.sequences.begin()
-  }
-
-  /** To be called when all passages of a committed change are settled. */
-  * end (): Steps<void> {
-    this.lexical.end()
-    yield * this.sequences.settle()
   }
 
   /** Creates entries and adds their vectors, all or none. */
@@ -79,40 +63,16 @@ export class BankIndexes {
     }
   }
 
-  /**
-   * Removes `removed` from the lexical index and the sequences, and adds `entries`, created from `added`.
-   * @returns the affected passages of the lexical index
-   */
-  * replace (
-    entries: readonly Entry[], added: readonly NewMemory[], removed: readonly Entry[],
-  ): Steps<IndexedPassage[]> {
-    const touched: IndexedPassage[] = []
+  /** Removes `removed` from the lexical index and the sequences, and adds `entries`, created from `added`. */
+  replace (entries: readonly Entry[], added: readonly NewMemory[], removed: readonly Entry[]): void {
     for (const entry of removed) {
       this.sequences.remove(entry)
-      for (const { lexical } of entry.passages) {
-        this.lexical.remove(lexical!)
-        touched.push(lexical!)
-        yield
-      }
+      this.lexical.remove(entry)
     }
     for (const [index, entry] of entries.entries()) {
       this.sequences.add(entry)
-      const [head] = entry.passages
-      for (const [at, { terms, length }] of added[index]!.passages.entries()) {
-        const ref = entry.passages[at]!
-        touched.push(ref.lexical = this.lexical.add(entry, terms, length, head!.lexical))
-        if (at === 0) this.#noteHead(entry, ref.lexical.ordinal)
-        yield
-      }
+      this.lexical.add(entry, added[index]!.passages)
     }
-    return touched
-  }
-
-  #noteHead (entry: Entry, ordinal: number): void {
-    const { memoryId } = entry.memory
-    entry.head = ordinal
-    if (memoryId < this.#lastId || ordinal !== this.lexical.capacity - 1) this.isInOrder = false
-    this.#lastId = memoryId
   }
 
   #addVector (ref: PassageRef, vector: Float32Array): void {

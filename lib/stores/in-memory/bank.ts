@@ -2,20 +2,13 @@ import { bankKeyString, withoutCaller, type BankKey } from '../../identity/conte
 import type { NewMemory } from '../vector-store.js'
 import { BankEntries } from './bank-entries.js'
 import { BankIndexes } from './bank-indexes.js'
-import { REMOVED, type Entry, type PassageRef, type Visibility } from './entry.js'
+import { REMOVED, type Entry, type PassageRef } from './entry.js'
 import type { LexicalIndex } from './lexical-index.js'
-import type { IndexedPassage } from './passage-table.js'
 import type { Sequences } from './sequences.js'
-import type { Steps } from '../../concurrency/steps.js'
+import { runSync, type Steps } from '../../concurrency/steps.js'
 import { BANK_BYTES, entryBytes } from './capacity.js'
 import type { VectorArena } from './vector-arena.js'
 import type { VectorIndex } from './vector-index.js'
-
-/** A change that readers see only once it is committed as a whole. */
-interface Change {
-  adding: Visibility
-  removing: Visibility
-}
 
 /**
  * One bank: its memories and their indexes. Reads without an `await` between them are consistent; after one, an
@@ -26,10 +19,9 @@ export class Bank {
   /** `bankKeyString` of the key. */
   readonly id: string
   readonly entries = new BankEntries()
-  readonly lexical: LexicalIndex<Entry>
+  readonly lexical: LexicalIndex
   readonly sequences: Sequences
   readonly #indexes: BankIndexes
-  #change: Change | undefined
   #version = 0
   #size = 0
   #embeddedCount = 0
@@ -81,15 +73,6 @@ export class Bank {
     return this.#indexes.vectors
   }
 
-  get isInOrder (): boolean {
-    return this.#indexes.isInOrder
-  }
-
-  /** Whether readers see the staged neighbours of an entry (`Entry.staged`). */
-  get isCommitted (): boolean {
-    return this.#change?.adding.isVisible === true
-  }
-
   get lastRetainedAt (): number | null {
     if (this.#newest?.version !== this.#version) {
       let retainedAt: number | null = null
@@ -106,29 +89,16 @@ export class Bank {
   /**
    * Adds all of `added` and removes all of `removed`, or throws and changes nothing. The caller ensures that no two
    * remaining memories share an id or a fingerprint.
-   * @param hidden whether readers may run between the steps: they then see the change only once it is complete
-   * @param committed called when the change becomes visible
+   * @param committed called when the change is made
    */
   * apply (
-    added: readonly NewMemory[], removed: readonly Entry[],
-    { hidden = false, committed = () => {} }: { hidden?: boolean, committed?: () => void } = {},
+    added: readonly NewMemory[], removed: readonly Entry[], { committed = () => {} }: { committed?: () => void } = {},
   ): Steps<void> {
-    const change: Change | undefined = hidden
-      ? { adding: { isVisible: false }, removing: { isVisible: true } }
-      : undefined
-    this.#change = change
-    let entries: Entry[]
-    try {
-      // Vectors are added first because only they can fail, when the arena is full.
-      entries = yield * this.#indexes.embed(added, change?.adding)
-    } catch (error) {
-      this.#change = undefined
-      throw error
-    }
-    if (change === undefined) yield * this.#applyOpenly(entries, added, removed)
-    else yield * this.#applyHidden(change, entries, added, removed, committed)
+    // Vectors are added first because only they can fail, when the arena is full.
+    const entries = runSync(this.#indexes.embed(added, undefined))
+    runSync(this.#applyOpenly(entries, added, removed))
     this.#version++
-    if (change === undefined) committed()
+    committed()
   }
 
   /** Adds vectors to an entry without any. @throws as VectorIndex.add; the entry is then unchanged */
@@ -137,17 +107,6 @@ export class Bank {
     this.entries.noteEmbedded(entry)
     this.#unembeddedCount--
     this.#embeddedCount++
-    this.#version++
-  }
-
-  /** Deletes removed passages from the postings of the lexical index. */
-  * sweep (): Steps<void> {
-    // Postings move, so suspended searches must restart; the new version makes them do so.
-    const work = this.lexical.sweep()
-    while (work.next().done !== true) {
-      this.#version++
-      yield
-    }
     this.#version++
   }
 
@@ -164,75 +123,13 @@ export class Bank {
       entry.visibility = REMOVED
       yield
     }
-    yield * this.#indexes.replace(entries, added, removed)
+    this.#indexes.replace(entries, added, removed)
     for (const entry of entries) {
       this.#entryBytes += entryBytes(entry)
       this.#count(entry, 1)
       this.entries.add(entry)
       yield
     }
-  }
-
-  * #applyHidden (
-    change: Change, entries: readonly Entry[], added: readonly NewMemory[], removed: readonly Entry[],
-    committed: () => void,
-  ): Steps<void> {
-    for (const entry of removed) {
-      entry.visibility = change.removing
-      yield
-    }
-    this.#indexes.begin()
-    const passages = yield * this.#indexes.replace(entries, added, removed)
-    const counts = { entries: 0, embedded: 0, unembedded: 0, bytes: 0 }
-    for (const entry of entries) {
-      counts.bytes += entryBytes(entry)
-      counts.embedded += Number(entry.isEmbedded)
-      counts.unembedded += Number(entry.isUnembedded)
-      this.entries.add(entry)
-      yield
-    }
-    for (const entry of removed) {
-      counts.embedded -= Number(entry.isEmbedded)
-      counts.unembedded -= Number(entry.isUnembedded)
-      yield
-    }
-    this.#size += entries.length - removed.length
-    this.#embeddedCount += counts.embedded
-    this.#unembeddedCount += counts.unembedded
-    this.#entryBytes += counts.bytes
-    change.adding.isVisible = true
-    change.removing.isVisible = false
-    this.lexical.commit()
-    this.#version++
-    committed()
-    yield
-    yield * this.#settle(entries, removed, passages)
-  }
-
-  /** Finishes a committed change: deletes the removed entries, and makes the added ones ordinary. */
-  * #settle (
-    entries: readonly Entry[], removed: readonly Entry[], passages: readonly IndexedPassage[],
-  ): Steps<void> {
-    for (const entry of removed) {
-      this.#delete(entry)
-      entry.visibility = REMOVED
-      this.#version++
-      yield
-    }
-    for (const entry of entries) {
-      this.entries.settle(entry)
-      entry.visibility = undefined
-      yield
-    }
-    for (const passage of passages) {
-      this.lexical.settle(passage)
-      this.#version++
-      yield
-    }
-    // The end may sweep the lexical index at once, so a search that began since the last passage must restart.
-    this.#version++
-    yield * this.#indexes.end()
-    this.#change = undefined
   }
 
   #count (entry: Entry, by: 1 | -1): void {

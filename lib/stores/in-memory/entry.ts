@@ -1,6 +1,5 @@
 import { endsAsQuestion } from '../context.js'
 import { byMemoryId, DERIVED, type Memory, type NewMemory } from '../vector-store.js'
-import type { IndexedPassage } from './passage-table.js'
 import type { VectorEntry } from './vector-index.js'
 
 /** Decides whether a memory may be found; undefined when every memory may. */
@@ -18,30 +17,20 @@ export interface Visibility {
 /** Visibility of all entries that are permanently removed. */
 export const REMOVED: Visibility = Object.freeze({ isVisible: false })
 
-/** The adjacent memories of a memory in its sequence (lib/stores/context.ts). */
-export interface Neighbours {
-  before: Entry | undefined
-  after: Entry | undefined
-}
-
 /** A memory in its bank, with its positions in the indexes. */
-export class Entry implements Neighbours {
+export class Entry {
   readonly memory: Memory
   readonly fingerprint: string
   readonly passages: readonly PassageRef[]
   /** Whether its last passage ends in a question. */
   readonly endsAsQuestion: boolean
+  /** The adjacent memories in its sequence (lib/stores/context.ts). */
   before: Entry | undefined
   after: Entry | undefined
-  /**
-   * The ordinal of its first passage in the lexical index; -1 before it has one. Kept here because a search needs it
-   * for hundreds of entries.
-   */
+  /** The number of its first passage in the lexical index; -1 before it has one. */
   head: number
   /** Absent unless a change that is not settled yet involves the entry. */
   visibility: Visibility | undefined
-  /** Its neighbours after the current change, if that changes them. */
-  staged: Neighbours | undefined
 
   constructor (source: NewMemory, mark: Visibility | undefined) {
     const { fingerprint, passages, tags, metadata } = source
@@ -67,7 +56,6 @@ export class Entry implements Neighbours {
     this.after = undefined
     this.head = -1
     this.visibility = mark
-    this.staged = undefined
   }
 
   get isVisible (): boolean {
@@ -87,11 +75,9 @@ export class Entry implements Neighbours {
 
 /** A passage with its positions in the indexes; the payload of its vector. */
 export class PassageRef {
-  lexical: IndexedPassage | undefined
   vector: VectorEntry<PassageRef> | undefined
 
   constructor (readonly entry: Entry, readonly start: number, readonly end: number) {
-    this.lexical = undefined
     this.vector = undefined
   }
 }

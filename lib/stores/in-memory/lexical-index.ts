@@ -1,249 +1,331 @@
-import { runSync, type Steps } from '../../concurrency/steps.js'
-import { ABSENT, ADDING, IndexedPassage, PassageTable, PRESENT, REMOVING } from './passage-table.js'
-import { PostingsPool, type Postings, type Slab } from './postings.js'
-import { SplitMap } from '../split-map.js'
+import { isAssistants, poolSize, WINDOW_REACH } from '../context.js'
+import {
+  addMatch, lexicalScores, QueryWeights, type MatchedPassage, type Member, type ScoredMember,
+} from '../lexical-scores.js'
+import { TopK } from '../top-k.js'
+import { byMemoryId, type LexicalRequest, type Passage } from '../vector-store.js'
+import type { Accept, Entry } from './entry.js'
 
-// The states of the passages that searches see, as bits: before and after the change is committed.
-const VISIBLE_BEFORE_COMMIT = 1 << PRESENT | 1 << REMOVING
-const VISIBLE_AFTER_COMMIT = 1 << PRESENT | 1 << ADDING
-const MIN_DEAD = 64
-const DEAD_SHARE = 0.2
-/** Maximum number of terms of an index that is swept in one step. */
-const SWEEP_BATCH = 4096
+/** Removed passages stay in the postings until they are more than this share of all. */
+const REMOVED_SHARE = 0.2
+/** V8 represents a substring of at least this length as a view, which keeps the original string in memory. */
+const MIN_SLICED_CHARACTERS = 13
+/** Postings of up to so many numbers are copied to grow: `push` would make room for 17 more. */
+const MAX_COPIED = 8
+
+/** The passages with a term: the number of each, followed by the count of the term in it. */
+type Postings = number[]
+
+const NO_POSTINGS: Postings = []
+
+interface SearchOptions {
+  limit: number
+  /** Which memories are found. The neighbours of a memory add to its score whether or not they are accepted. */
+  accept: Accept
+  /** Memories that do not exist for the search, because they have expired and are not removed yet. */
+  expired: ReadonlySet<Entry>
+  /** Of a search by meaning, too: which of the found memories `total` counts. Default: all */
+  counts?: ((entry: Entry) => boolean) | undefined
+}
+
+export interface LexicalMatches {
+  /** Best first. */
+  best: ReadonlyArray<ScoredMember<{ entry: Entry }>>
+  total: number
+  /** The scores of any memory of the bank. */
+  scoresOf (entry: Entry): { score: number, own: number }
+}
+
+class EntryMember implements Member {
+  readonly entry: Entry
+  readonly memory: Entry['memory']
+  readonly hasDocument: boolean
+  readonly isQuestion: boolean
+  readonly isAssistant: boolean
+  readonly meanLength: number
+  readonly passes: boolean
+  readonly passages: MatchedPassage[] = []
+
+  constructor (entry: Entry, meanLength: number, accept: Accept) {
+    this.entry = entry
+    this.memory = entry.memory
+    this.hasDocument = entry.memory.documentId !== null
+    this.isQuestion = entry.endsAsQuestion
+    this.isAssistant = isAssistants(entry.memory)
+    this.meanLength = meanLength
+    this.passes = accept === undefined || accept(entry.memory)
+  }
+}
 
 /**
- * An inverted index of passages. The first passage of a memory is the head of the memory's passages.
- * lexical-scoring.ts computes the scores.
- *
- * The index is exact at any time: removed passages do not count in the size, the frequencies or the average length. A
- * large change is made in steps that searches do not see. `begin` starts it, and `add` and `remove` follow; `commit`
- * makes all of it visible at once, with size, frequencies and lengths; then `settle` is called for each passage, and
- * `end`. Without `begin`, every `add` and `remove` is visible at once.
+ * An inverted index of the passages of a bank, and the lexical search of it (lib/stores/context.ts). The passages of a
+ * memory have consecutive numbers from `Entry.head`. Removal leaves them in the postings, where searches skip them,
+ * until the index is compacted.
  */
-export class LexicalIndex<T> {
-  #vocabulary = new SplitMap<Postings>()
-  #pool = new PostingsPool()
-  #table = new PassageTable<T>()
-  #visibleStates = VISIBLE_BEFORE_COMMIT
-  #isChanging = false
-  /** Ordinals of removed passages that postings may still contain, until the next sweep. */
-  #dead: number[] = []
-  /** Ordinals that no posting contains. */
-  #free: number[] = []
-  #size = 0
-  #sizeChange = 0
+export class LexicalIndex {
+  #postings = new Map<string, Postings>()
+  // By the number of a passage; undefined where it was removed.
+  #entries: Array<Entry | undefined> = []
+  /** The number of the first passage of the same memory. */
+  #heads: number[] = []
+  #lengths: number[] = []
+  #removed = 0
   #totalLength = 0
-  #lengthChange = 0
-  /** Number of postings of passages that are not taken out. */
-  #postings = 0
-
-  /** Number of passages that are not removed. */
-  get size (): number {
-    return this.#size + (this.#isCommitted ? this.#sizeChange : 0)
-  }
+  #postingCount = 0
+  /** Whether a memory may have several passages. */
+  #isSplit = false
+  /** Whether memories are numbered in the order of their ids, which then need not be compared. */
+  #isInOrder = true
+  #lastId = ''
 
   /** The size of the index, for an estimate of its bytes. */
   get extent (): { terms: number, postings: number, passages: number } {
-    return { terms: this.#vocabulary.size, postings: this.#postings, passages: this.#table.passages.length }
+    return { terms: this.#postings.size, postings: this.#postingCount, passages: this.#entries.length }
   }
 
-  /** Whether enough passages were removed for a sweep. */
-  get needsSweep (): boolean {
-    return this.#dead.length >= MIN_DEAD && this.#dead.length > (this.#size + this.#dead.length) * DEAD_SHARE
+  /** The number of passages. */
+  get size (): number {
+    return this.#entries.length - this.#removed
   }
 
-  get #isCommitted (): boolean {
-    return this.#visibleStates === VISIBLE_AFTER_COMMIT
-  }
-
-  /** Starts a change: additions and removals are not visible before `commit`. */
-  begin (): void {
-    this.#isChanging = true
-  }
-
-  /** Makes all additions and removals since `begin` visible at once. */
-  commit (): void {
-    this.#visibleStates = VISIBLE_AFTER_COMMIT
-  }
-
-  /** To be called, after `commit`, for each passage that was added or removed since `begin`. */
-  settle (passage: IndexedPassage): void {
-    const { ordinal, postings } = passage
-    const added = this.#table.states[ordinal] === ADDING
-    for (const each of postings) {
-      each.documentFrequency += added ? 1 : -1
-      each.frequencyChange -= added ? 1 : -1
-    }
-    const [size, length] = added ? [1, this.#table.lengths[ordinal]!] : [-1, -this.#table.lengths[ordinal]!]
-    this.#size += size
-    this.#sizeChange -= size
-    this.#totalLength += length
-    this.#lengthChange -= length
-    if (added) this.#table.states[ordinal] = PRESENT
-    else this.#deletePassage(passage)
-  }
-
-  /** To be called when all passages are settled. */
-  end (): void {
-    this.#visibleStates = VISIBLE_BEFORE_COMMIT
-    this.#isChanging = false
-    this.#sizeChange = 0
-    this.#lengthChange = 0
-    this.#compact()
-  }
-
-  /**
-   * @param terms term counts, which may be fractions; those that are not above 0 and finite are left out
-   * @param length for the length normalization, in the same unit for all passages, >= 0
-   * @param head the first passage of the same memory; absent when this is the first
-   * @returns the handle by which to remove it
-   */
-  add (payload: T, terms: ReadonlyMap<string, number>, length: number, head?: IndexedPassage): IndexedPassage {
-    const ordinal = this.#free.pop() ?? this.#table.passages.length
-    this.#table.ensure(ordinal)
-    const { lengths, states, heads } = this.#table
-    const isChanging = this.#isChanging
-    const held: Postings[] = []
-    for (const [term, count] of terms) {
-      // As it is stored: a count too small for 32 bits would score 0, which a search interprets as "not touched".
-      const weight = Math.fround(count)
-      if (!(weight > 0 && weight < Infinity)) continue
-      const postings = this.#vocabulary.get(term) ?? this.#createPostings(term)
-      this.#pool.push(postings, ordinal, weight)
-      if (isChanging) postings.frequencyChange += 1
-      else postings.documentFrequency += 1
-      held.push(postings)
-    }
-    lengths[ordinal] = length
-    heads[ordinal] = head?.ordinal ?? ordinal
-    this.#count(1, lengths[ordinal]!)
-    states[ordinal] = isChanging ? ADDING : PRESENT
-    this.#postings += held.length
-    // slice() releases the spare capacity that push() allocated.
-    const passage = new IndexedPassage(ordinal, held.slice())
-    this.#table.passages[ordinal] = passage
-    this.#table.payloads[ordinal] = payload
-    return passage
-  }
-
-  /** Has no effect if the passage was removed before or belongs to another index. */
-  remove (passage: IndexedPassage): void {
-    const { ordinal, postings } = passage
-    if (this.#table.passages[ordinal] !== passage || this.#table.states[ordinal] === REMOVING) return
-    this.#count(-1, -this.#table.lengths[ordinal]!)
-    if (this.#isChanging) {
-      this.#table.states[ordinal] = REMOVING
-      for (const each of postings) each.frequencyChange -= 1
-      return
-    }
-    for (const each of postings) each.documentFrequency -= 1
-    this.#deletePassage(passage)
-    this.#compact()
-  }
-
-  /** Deletes removed passages from the postings of all terms. Nothing may be added or removed during the sweep. */
-  * sweep (): Steps<void> {
-    for (const postings of this.#vocabulary.values()) {
-      this.#pool.sweep(postings, this.#table.states)
-      yield
-    }
-    for (let ordinal = this.#dead.pop(); ordinal !== undefined; ordinal = this.#dead.pop()) {
-      this.#free.push(ordinal)
-      yield
+  /** Lengths and counts are 32-bit floats, as in every store; terms whose count becomes 0 or infinite are left out. */
+  add (entry: Entry, passages: ReadonlyArray<Pick<Passage, 'terms' | 'length'>>): void {
+    const head = this.#entries.length
+    entry.head = head
+    this.#isSplit ||= passages.length > 1
+    this.#isInOrder &&= entry.memory.memoryId > this.#lastId
+    this.#lastId = entry.memory.memoryId
+    for (const [ordinal, { terms, length }] of passages.entries()) {
+      this.#entries.push(entry)
+      this.#heads.push(head)
+      this.#lengths.push(Math.fround(length))
+      this.#totalLength += Math.fround(length)
+      for (const [term, value] of terms) {
+        const count = Math.fround(value)
+        if (count > 0 && count < Infinity) this.#addPosting(term, head + ordinal, count)
+      }
     }
   }
 
-  /** The number of passages that contain the term. */
-  frequency (term: string): number {
-    const postings = this.#vocabulary.get(term)
-    return postings === undefined ? 0 : postings.documentFrequency + (this.#isCommitted ? postings.frequencyChange : 0)
+  #addPosting (term: string, number: number, count: number): void {
+    this.#postingCount++
+    const postings = this.#postings.get(term)
+    if (postings === undefined) {
+      // The term outlives the text that contains it, so a long one is copied.
+      const own = term.length < MIN_SLICED_CHARACTERS ? term : Buffer.from(term, 'utf16le').toString('utf16le')
+      this.#postings.set(own, [number, count])
+    } else if (postings.length <= MAX_COPIED) this.#postings.set(term, [...postings, number, count])
+    else postings.push(number, count)
   }
 
-  // For searches: results of the following members are valid until the next change of the index or sweep, committed or
-  // not; a search that was suspended reads them again.
-
-  /** The average length of passages; 0 when all lengths are 0 or there are none. */
-  get averageLength (): number {
-    return this.size === 0 ? 0 : (this.#totalLength + (this.#isCommitted ? this.#lengthChange : 0)) / this.size
+  /** Has no effect on an entry that is not in the index. */
+  remove (entry: Entry): void {
+    const { head, passages } = entry
+    if (this.#entries[head] !== entry) return
+    for (let number = head; number < head + passages.length; number++) {
+      this.#entries[number] = undefined
+      this.#totalLength -= this.#lengths[number]!
+    }
+    this.#removed += passages.length
+    if (this.#removed > this.#entries.length * REMOVED_SHARE) this.#compact()
   }
 
-  /** Greater than every ordinal. */
-  get capacity (): number {
-    return this.#table.passages.length
-  }
+  search (request: LexicalRequest, { limit, accept, expired, counts }: SearchOptions): LexicalMatches {
+    const lists = this.#listsOf(request.terms, expired)
+    const query = new QueryWeights({ ...this.#sizeWithout(expired), frequencies: lists.map(count) }, request)
+    const { shares, heads } = this.#ownScores(lists, query)
+    const accepted = accept === undefined ? heads : heads.filter((head) => accept(this.#entries[head]!.memory))
+    const pools = accept === undefined ? [heads] : [heads, accepted]
+    const pool = [...new Set(pools.flatMap((from) => this.#best(from, shares, poolSize(limit))))]
 
-  /** By ordinal. */
-  get lengths (): Float32Array {
-    return this.#table.lengths
-  }
+    const members: EntryMember[] = []
+    const memberNumbers = new Int32Array(this.#entries.length)
+    const toMember = (entry: Entry | undefined) => {
+      if (entry === undefined) return undefined
+      const { head, passages: { length } } = entry
+      const known = memberNumbers[head]!
+      if (known > 0) return members[known - 1]!
+      const member = new EntryMember(entry, this.#meanLengthOf(entry), accept)
+      memberNumbers.fill(members.push(member), head, head + length)
+      return member
+    }
+    // Without a document only memories matter that have a term of the query or may follow a matching question, unless
+    // the scores of all are asked for.
+    const toWindow = (entry: Entry) => {
+      const window = windowOf(entry, expired)
+      const needsAll = counts !== undefined || entry.memory.documentId !== null
+      return window.map((one, at) => {
+        if (one === undefined) return undefined
+        const before = window[at - 1]
+        const matters = needsAll || shares[one.head]! > 0 || before === undefined ||
+          (before.endsAsQuestion && shares[before.head]! > 0)
+        return matters ? toMember(one) : undefined
+      })
+    }
+    const windows = request.context ? pool.map(toWindow) : []
+    const pooled = pool.map((entry) => toMember(entry)!)
+    addPassages(lists, memberNumbers, members, this.#lengths)
+    const scores = lexicalScores(query, request, pooled, windows, limit)
 
-  /** By ordinal, that of the first passage of the same memory. */
-  get heads (): Uint32Array {
-    return this.#table.heads
-  }
-
-  /**
-   * The slab range that lists the passages with the term, in order of insertion; some may not be visible
-   * (`isVisible`).
-   */
-  postingsOf (term: string): (Slab & { from: number, to: number }) | undefined {
-    const postings = this.#vocabulary.get(term)
-    if (postings === undefined) return undefined
-    const { ordinals, weights } = this.#pool.slabOf(postings)
-    const from = this.#pool.offsetOf(postings)
-    return { ordinals, weights, from, to: from + postings.count }
-  }
-
-  /** Only for a visible passage. */
-  payloadAt (ordinal: number): T {
-    return this.#table.payloads[ordinal]!
-  }
-
-  /** Whether a listed passage is visible. */
-  isVisible (ordinal: number): boolean {
-    return (this.#visibleStates >> this.#table.states[ordinal]! & 1) === 1
-  }
-
-  #count (passages: number, length: number): void {
-    if (this.#isChanging) {
-      this.#sizeChange += passages
-      this.#lengthChange += length
-    } else {
-      this.#size += passages
-      this.#totalLength += length
+    const found = [...scores.byContext.map(({ entry }) => entry)]
+    let total = counts === undefined ? accepted.length + found.length : 0
+    if (counts !== undefined) {
+      for (const head of accepted) if (counts(this.#entries[head]!)) total++
+      for (const entry of found) if (counts(entry)) total++
+    }
+    return {
+      best: scores.best,
+      total,
+      scoresOf: (entry) => {
+        const number = memberNumbers[entry.head]!
+        const own = shares[entry.head]!
+        return number > 0 ? scores.scoresOf(members[number - 1]!) : { score: own, own }
+      },
     }
   }
 
-  #createPostings (term: string): Postings {
-    const postings = this.#pool.create(term)
-    this.#vocabulary.set(postings.term, postings)
-    return postings
+  /** The postings of each term, without those of removed and expired memories. */
+  #listsOf (terms: readonly string[], expired: ReadonlySet<Entry>): Postings[] {
+    const lists = terms.map((term) => this.#postings.get(term) ?? NO_POSTINGS)
+    if (this.#removed === 0 && expired.size === 0) return lists
+    return lists.map((list) => {
+      const present: Postings = []
+      for (let at = 0; at < list.length; at += 2) {
+        const entry = this.#entries[list[at]!]
+        if (entry !== undefined && !expired.has(entry)) present.push(list[at]!, list[at + 1]!)
+      }
+      return present
+    })
   }
 
-  #deletePassage ({ ordinal, postings }: IndexedPassage): void {
-    this.#table.passages[ordinal] = undefined
-    this.#table.payloads[ordinal] = undefined
-    this.#table.states[ordinal] = ABSENT
-    this.#dead.push(ordinal)
-    this.#postings -= postings.length
-    for (const each of postings) {
-      each.live -= 1
-      if (each.live > 0) continue
-      this.#vocabulary.delete(each.term)
-      this.#pool.release(each)
+  #sizeWithout (expired: ReadonlySet<Entry>): { passages: number, meanLength: number } {
+    let [passages, length] = [this.size, this.#totalLength]
+    for (const entry of expired) {
+      passages -= entry.passages.length
+      length -= this.#meanLengthOf(entry) * entry.passages.length
     }
+    return { passages, meanLength: passages === 0 ? 0 : length / passages }
   }
 
-  /** Resets an index that became empty, and sweeps a small one at once. The owner sweeps a large one in steps. */
+  #meanLengthOf ({ head, passages: { length } }: Entry): number {
+    let sum = 0
+    for (let number = head; number < head + length; number++) sum += this.#lengths[number]!
+    return sum / length
+  }
+
+  /** The own scores of memories, by the numbers of their first passages, and these numbers. */
+  #ownScores (lists: readonly Postings[], query: QueryWeights): { shares: Float64Array, heads: number[] } {
+    const shares = new Float64Array(this.#entries.length)
+    const matched: number[] = []
+    for (const [at, list] of lists.entries()) addScores(list, query.gains[at]!, query, this.#lengths, shares, matched)
+    for (const number of matched) shares[number] = query.toShare(shares[number]!)
+    if (!this.#isSplit) return { shares, heads: matched }
+    const heads = new Set<number>()
+    for (const number of matched) {
+      const head = this.#heads[number]!
+      heads.add(head)
+      if (number !== head) shares[head] = Math.max(shares[head]!, shares[number]!)
+    }
+    return { shares, heads: [...heads] }
+  }
+
+  /** The best memories: descending by score, ties by id. */
+  #best (heads: readonly number[], shares: Float64Array, count: number): Entry[] {
+    const entries = this.#entries
+    const compareIds = this.#isInOrder
+      ? (a: number, b: number) => a - b
+      : (a: number, b: number) => byMemoryId(entries[a]!, entries[b]!)
+    const best = new TopK<number>(count, (a, b) => shares[b]! - shares[a]! || compareIds(a, b))
+    let lowest = Number.MIN_VALUE
+    for (const head of heads) {
+      if (shares[head]! < lowest) continue
+      best.offer(head)
+      if (best.threshold !== undefined) lowest = shares[best.threshold]!
+    }
+    return best.sorted().map((head) => entries[head]!)
+  }
+
   #compact (): void {
-    if (this.#size === 0) {
-      this.#pool = new PostingsPool()
-      this.#dead = []
-      this.#free = []
+    const numbers = new Int32Array(this.#entries.length).fill(-1)
+    const [entries, heads, lengths] = [this.#entries, this.#heads, this.#lengths]
+    this.#entries = []
+    this.#heads = []
+    this.#lengths = []
+    for (const [number, entry] of entries.entries()) {
+      if (entry === undefined) continue
+      numbers[number] = this.#entries.push(entry) - 1
+      const head = numbers[heads[number]!]!
+      entry.head = head
+      this.#heads.push(head)
+      this.#lengths.push(lengths[number]!)
+    }
+    this.#removed = 0
+    if (this.#entries.length === 0) {
       this.#totalLength = 0
-      this.#table = new PassageTable()
-    } else if (this.needsSweep && this.#vocabulary.size <= SWEEP_BATCH && this.#postings <= SWEEP_BATCH * 4) {
-      runSync(this.sweep())
+      this.#isSplit = false
+      this.#isInOrder = true
+      this.#lastId = ''
+    }
+    this.#postingCount = 0
+    for (const [term, list] of this.#postings) {
+      const kept: Postings = []
+      for (let at = 0; at < list.length; at += 2) {
+        const number = numbers[list[at]!]!
+        if (number >= 0) kept.push(number, list[at + 1]!)
+      }
+      this.#postingCount += count(kept)
+      if (kept.length === 0) this.#postings.delete(term)
+      else if (kept.length < list.length) this.#postings.set(term, kept.slice())
+      else for (let at = 0; at < list.length; at += 2) list[at] = kept[at]!
     }
   }
+}
+
+function count (postings: Postings): number {
+  return postings.length / 2
+}
+
+// A function of its own, so that V8 optimizes it for all searches.
+function addScores (
+  list: Postings, gain: number, query: QueryWeights, lengths: readonly number[], sums: Float64Array, matched: number[],
+): void {
+  const { k1 } = query
+  for (let at = 0; at < list.length; at += 2) {
+    const number = list[at]!
+    const count = list[at + 1]!
+    const sum = sums[number]!
+    if (sum === 0) matched.push(number)
+    sums[number] = sum + gain * count / (count + k1 * query.normOf(lengths[number]!))
+  }
+}
+
+/** Gives the members their passages that have terms of the query. */
+function addPassages (
+  lists: readonly Postings[], memberNumbers: Int32Array, members: readonly EntryMember[], lengths: readonly number[],
+): void {
+  for (const [term, list] of lists.entries()) {
+    for (let at = 0; at < list.length; at += 2) {
+      const number = list[at]!
+      const member = memberNumbers[number]!
+      if (member === 0) continue
+      const { entry, passages } = members[member - 1]!
+      addMatch(passages, number - entry.head, lengths[number]!, term, list[at + 1]!)
+    }
+  }
+}
+
+/** A memory in the middle of its neighbours that have not expired. */
+function windowOf (entry: Entry, expired: ReadonlySet<Entry>): Array<Entry | undefined> {
+  const window = new Array<Entry | undefined>(2 * WINDOW_REACH + 1).fill(undefined)
+  window[WINDOW_REACH] = entry
+  let [before, after]: Array<Entry | undefined> = [entry, entry]
+  for (let places = 1; places <= WINDOW_REACH; places++) {
+    do before = before?.before
+    while (before !== undefined && expired.has(before))
+    do after = after?.after
+    while (after !== undefined && expired.has(after))
+    window[WINDOW_REACH - places] = before
+    window[WINDOW_REACH + places] = after
+  }
+  return window
 }

@@ -92,19 +92,18 @@ export function * neighbourhood (
   if (entry === undefined || !isUnexpired(entry.memory, now)) return undefined
   // Its sequence is the memories of its day, which a search uses as context: they are not a document.
   if (entry.memory.documentId === null) return { memory: entry.memory, before: [], after: [] }
-  const earlier = yield * neighboursOn(bank, entry, 'before', before, accept)
-  const later = yield * neighboursOn(bank, entry, 'after', after, accept)
+  const earlier = yield * neighboursOn(entry, 'before', before, accept)
+  const later = yield * neighboursOn(entry, 'after', after, accept)
   return { memory: entry.memory, before: earlier.reverse(), after: later }
 }
 
 /** A memory's neighbours on one side of its document, nearest first. */
 function * neighboursOn (
-  bank: Bank, entry: Entry, side: 'before' | 'after', limit: number, accept: Accept,
+  entry: Entry, side: 'before' | 'after', limit: number, accept: Accept,
 ): Steps<Memory[]> {
   const found: Memory[] = []
-  const next = (candidate: Entry) => (bank.isCommitted ? candidate.staged ?? candidate : candidate)[side]
   let looked = 0
-  for (let beside = next(entry); beside !== undefined && found.length < limit; beside = next(beside)) {
+  for (let beside = entry[side]; beside !== undefined && found.length < limit; beside = beside[side]) {
     if (beside.isVisible && (accept === undefined || accept(beside.memory))) found.push(beside.memory)
     if (++looked % ENTRIES_PER_STEP === 0) yield
   }

@@ -6,10 +6,12 @@ import type { Bank } from './bank.js'
 import type { Accept, Entry, PassageRef } from './entry.js'
 import type { VectorEntry } from './vector-index.js'
 import type { Steps } from '../../concurrency/steps.js'
-import { lexicalSearch, type LexicalMatches, type LexicalResult, type MatchedPassages } from './lexical-search.js'
+import type { LexicalMatches } from './lexical-index.js'
 import type { Mutable } from '../../validation/members.js'
 
 const NO_PASSAGES: Candidate['passages'] = []
+
+type MatchedPassages = Array<{ ref: PassageRef, score: number }>
 
 interface Found {
   entry: Entry
@@ -34,16 +36,14 @@ export class SearchCollector {
   * search (bank: Bank, accept: Accept): Steps<void> {
     const { lexical, semantic, limit, now } = this.#request
     const byMeaning = semantic === undefined ? [] : yield * semanticMatches(bank, semantic.vector, limit, accept)
-    const requested = byMeaning.map(({ entry }) => entry)
-    const countsUnembedded = semantic !== undefined
-    const byWords = lexical === undefined
-      ? undefined
-      : yield * lexicalSearch(bank, lexical, { limit, accept, now, requested, countsUnembedded })
+    const expired = new Set(now < bank.entries.nextExpiry ? [] : bank.entries.expired(now))
+    const counts = semantic === undefined ? undefined : ({ isEmbedded }: Entry) => !isEmbedded
+    const byWords = lexical && bank.lexical.search(lexical, { limit, accept, expired, counts })
     const embedded = semantic === undefined ? 0 : yield * countEmbedded(bank, accept)
     // No step follows from here on, so the found memories still exist.
-    if (byWords !== undefined) this.#offerLexical(bank, byWords.found)
+    if (byWords !== undefined) this.#offerLexical(bank, byWords)
     this.#offerSemantic(bank, byMeaning, byWords)
-    this.#total += semantic === undefined ? byWords?.total ?? 0 : embedded + (byWords?.unembedded ?? 0)
+    this.#total += embedded + (byWords?.total ?? 0)
   }
 
   result (): SearchResult {
@@ -54,29 +54,32 @@ export class SearchCollector {
     return result
   }
 
-  #offerLexical (bank: Bank, { entries, scores, ownScores, passages }: LexicalMatches): void {
+  #offerLexical (bank: Bank, { best }: LexicalMatches): void {
     const { semantic, limit } = this.#request
-    const cosine = semantic === undefined || entries.length === 0 ? undefined : cosineWith(bank, semantic.vector)
+    const cosine = semantic === undefined || best.length === 0 ? undefined : cosineWith(bank, semantic.vector)
     const threshold = thresholdOf(this.#lexical, limit)
     const candidates: Candidate[] = []
-    for (const [place, entry] of entries.entries()) {
-      const lexical = scores[place]!
-      if (lexical < threshold) break
-      const own = ownScores[place]!
+    for (const { member: { entry }, score, own, passages } of best) {
+      if (score < threshold) break
       const semantic = cosine?.(entry)
-      const all = semantic === undefined ? { lexical, own } : { lexical, own, semantic }
-      candidates.push(toCandidate(bank, entry, passages[place], lexical, all))
+      const scores = semantic === undefined ? { lexical: score, own } : { lexical: score, own, semantic }
+      // Only the terms of its neighbours matched: its first passage is shown.
+      const shown = passages.length > 0 ? passages : [{ ordinal: 0, score }]
+      const matched = entry.passages.length === 1
+        ? undefined
+        : shown.map(({ ordinal, score }) => ({ ref: entry.passages[ordinal]!, score }))
+      candidates.push(toCandidate(bank, entry, matched, score, scores))
     }
     this.#lexical = mergeSorted(this.#lexical, candidates, limit)
   }
 
-  #offerSemantic (bank: Bank, found: readonly Found[], byWords: LexicalResult | undefined): void {
+  #offerSemantic (bank: Bank, found: readonly Found[], byWords: LexicalMatches | undefined): void {
     const { limit } = this.#request
     const threshold = thresholdOf(this.#semantic, limit)
     const candidates: Candidate[] = []
     for (const match of found) {
       if (match.score < threshold) break
-      const { score = 0, own = 0 } = byWords?.requested.get(match.entry) ?? {}
+      const { score = 0, own = 0 } = byWords?.scoresOf(match.entry) ?? {}
       const semantic = match.score
       const scores = byWords === undefined ? { semantic } : { lexical: score, own, semantic }
       candidates.push(toCandidate(bank, match.entry, match.passages, match.score, scores))

@@ -144,7 +144,6 @@ export class InMemoryWriter {
       if (bank.size > 0 && added.length > 0) this.#directory.note(bank)
       else this.#noteRemoval(bank)
     }
-    this.#sweepInBackground(bank)
   }
 
   async #applyInSteps (
@@ -173,14 +172,13 @@ export class InMemoryWriter {
         committed?.()
       }
       try {
-        const options = { hidden: !removesAll, committed: join }
+        const options = { committed: join }
         await runInTurns(changed.apply(added, removesAll ? [] : removed, options), id, this.#turns)
       } catch (error) {
         if (removesAll) changed.release()
         throw error
       }
       this.#noteRemoval(changed)
-      this.#sweepInBackground(changed)
     } finally {
       releaseReserved()
     }
@@ -194,14 +192,6 @@ export class InMemoryWriter {
   /** Updates the size of a bank after a change, unless the bank was dropped. */
   #noteRemoval (bank: Bank): void {
     if (this.#directory.get(bank.id) === bank) this.#directory.note(bank)
-  }
-
-  #sweepInBackground (bank: Bank): void {
-    if (!bank.lexical.needsSweep) return
-    const { id } = bank
-    this.#runInBackground(id, async () => {
-      if (this.#directory.get(id) === bank) await runInTurns(bank.sweep(), id, this.#turns)
-    })
   }
 
   /** Runs work in the background after the queued writes to the bank. */

@@ -1,6 +1,6 @@
 import { isAtLeast } from '../../identity/trust.js'
 import { compileFilters } from '../filters.js'
-import { importSteps, type ImportPlan } from '../import-plan.js'
+import { planImport, type ImportPlan } from '../import-plan.js'
 import type { Steps } from '../../concurrency/steps.js'
 import { SplitMap } from '../split-map.js'
 import {
@@ -91,11 +91,11 @@ export function * planReplacement (
   return { ...insertion, removed }
 }
 
-export function planImportInto (
+export function * planImportInto (
   bank: Bank, memories: readonly NewMemory[], onConflict: OnConflict,
 ): Steps<ImportPlan<Entry>> {
   const toExisting = ({ memory: { memoryId, trust }, fingerprint }: Entry) => ({ memoryId, fingerprint, trust })
-  return importSteps(memories, bank.entries, toExisting, onConflict)
+  return planImport(memories, bank.entries, toExisting, onConflict)
 }
 
 /** @param accept whether a memory exists for the caller; absent: all do */
@@ -127,7 +127,7 @@ export function estimatePostings ({ added, removed }: BankChange, enough: number
   for (const { passages } of removed) {
     if (weight > enough) break
     weight += POSTINGS_PER_MEMORY
-    for (const { lexical } of passages) weight += lexical?.postings.length ?? 0
+    weight += POSTINGS_PER_MEMORY * passages.length
   }
   return weight
 }

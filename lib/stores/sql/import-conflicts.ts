@@ -1,9 +1,6 @@
-import { bankKeyString, type BankKey } from '../../identity/context.js'
+import type { BankKey } from '../../identity/context.js'
 import { readTrust } from '../../identity/trust.js'
-import { runInTurns } from '../../concurrency/steps.js'
-import { turns } from '../../concurrency/turn-budget.js'
-import { importSteps, type ExistingMemory, type ImportPlan } from '../import-plan.js'
-import { SplitMap } from '../split-map.js'
+import { planImport as planConflicts, type ExistingMemory, type ImportPlan } from '../import-plan.js'
 import type { NewMemory, OnConflict } from '../vector-store.js'
 import type { Transaction } from './executor.js'
 import { hasExpired, type ExistingRow } from './insertion.js'
@@ -30,12 +27,10 @@ interface ImportConflictsOptions {
 export async function planImport (
   tx: Transaction, options: ImportConflictsOptions,
 ): Promise<ImportPlan<ExistingRow>> {
-  const { bank, memories, onConflict, now } = options
-  const caller = bankKeyString(bank)
-  const [byId, byFingerprint] = [new SplitMap<ExistingRow>(), new SplitMap<ExistingRow>()]
+  const { memories, onConflict, now } = options
+  const [byId, byFingerprint] = [new Map<string, ExistingRow>(), new Map<string, ExistingRow>()]
   const expired: ExistingRow[] = []
   for await (const row of lockExisting(tx, options)) {
-    if (turns.isExhausted) await turns.next(caller)
     if (byId.get(row.memory_id) !== undefined) continue
     byId.set(row.memory_id, row)
     if (hasExpired(row, now)) expired.push(row)
@@ -48,7 +43,7 @@ export async function planImport (
     },
     byFingerprint: (fingerprint: string) => byFingerprint.get(fingerprint),
   }
-  const plan = await runInTurns(importSteps(memories, existing, toExisting, onConflict), caller)
+  const plan = planConflicts(memories, existing, toExisting, onConflict)
   for (const row of plan.removed) expired.push(row)
   return { ...plan, removed: expired }
 }
@@ -56,9 +51,7 @@ export async function planImport (
 async function * lockExisting (
   tx: Transaction, { bank, ordered, statement }: ImportConflictsOptions,
 ): AsyncGenerator<ExistingRow> {
-  const caller = bankKeyString(bank)
   for (let start = 0; start < ordered.length; start += LOOKUP_BATCH) {
-    if (turns.isExhausted) await turns.next(caller)
     const batch = ordered.slice(start, start + LOOKUP_BATCH)
     yield * await tx.query<ExistingRow>(statement, [
       ...bankParameters(bank), batch.map(({ memoryId }) => memoryId), batch.map(({ fingerprint }) => fingerprint),

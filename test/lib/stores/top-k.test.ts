@@ -1,7 +1,6 @@
 import fc from '../../helpers/fast-check.js'
 import t from 'tap'
-import { runSync } from '../../../lib/concurrency/steps.js'
-import { bestOf, TopK } from '../../../lib/stores/top-k.js'
+import { TopK } from '../../../lib/stores/top-k.js'
 
 interface Item {
   id: number
@@ -49,32 +48,4 @@ t.test('items that cannot enter the result cost one comparison each', async (t) 
   let comparisons = 0
   t.strictSame(topK(list, 10, (a, b) => { comparisons++; return a - b }), [0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
   t.ok(comparisons < 10_200, `${comparisons} comparisons`)
-})
-
-const bestIndexes = (numbers: readonly number[], k: number, slack = 0) =>
-  runSync(bestOf(Float64Array.from(numbers), numbers.length, k, slack, (a, b) => a - b)).sort((a, b) => a - b)
-const sortedIndexes = (numbers: readonly number[], k: number) => numbers.map((number, index) => ({ number, index }))
-  .sort((a, b) => b.number - a.number || a.index - b.index)
-  .slice(0, k)
-  .map(({ index }) => index)
-  .sort((a, b) => a - b)
-
-t.test('the highest items are those of a sorted list, and of equal ones the first', async () => {
-  const number = fc.oneof(fc.integer({ min: 0, max: 5 }), fc.double({ min: 0, max: 1, noNaN: true }))
-  fc.assert(fc.property(fc.array(number, { maxLength: 300, size: 'max' }), fc.nat(310), (numbers, k) => {
-    t.strictSame(bestIndexes(numbers, k), sortedIndexes(numbers, k))
-  }), { numRuns: 200 })
-})
-
-t.test('a long list is processed in pieces, with the same result', async (t) => {
-  for (const spread of [1, 7, 50_021]) {
-    const numbers = Array.from({ length: 50_021 }, (_, index) => index * 7919 % spread)
-    t.strictSame(bestIndexes(numbers, 100), sortedIndexes(numbers, 100))
-    t.strictSame(bestIndexes(numbers, 30_000), sortedIndexes(numbers, 30_000))
-  }
-})
-
-t.test('nearly equal numbers are ordered by the given comparison', async (t) => {
-  t.strictSame(bestIndexes([1, 2, 2 + 1e-9, 2, 3], 2, 1e-6), [1, 4])
-  t.strictSame(bestIndexes([1, 2, 2 + 1e-9, 2, 3], 2), [2, 4])
 })
