@@ -50,10 +50,17 @@ export default {
     },
     {
       name: 'packages-stand-alone',
-      comment: 'What is published on its own imports nothing of the gateway, and nothing of Node.js.',
+      comment: 'What is published on its own imports nothing of the gateway, and the client nothing of Node.js.',
       severity: 'error',
-      from: { path: '^packages/[^/]+/src/', pathNot: ADAPTERS },
-      to: { pathNot: '^packages/[^/]+/src/' },
+      from: { path: '^packages/client/src/', pathNot: ADAPTERS },
+      to: { pathNot: '^packages/client/src/' },
+    },
+    {
+      name: 'wires-use-the-client',
+      comment: 'The API of another product in front of a gateway knows it by its client.',
+      severity: 'error',
+      from: { path: '^packages/hindsight/src/' },
+      to: { path: '^(cli|http|lib|mcp|plugins|routes|scripts|test|app\\.ts|index\\.ts|server\\.ts)' },
     },
     {
       name: 'adapters-know-their-framework',

@@ -169,10 +169,6 @@ export async function assemble (
   await app.register(healthRoutes, { timeoutMs: config.healthTimeoutMs, auth: config.auth })
   await app.register(homeRoutes, { version })
 
-  // Not even loaded when it is off.
-  const hindsight = settings.hindsight && await import('./routes/hindsight/index.js')
-  if (hindsight !== undefined) await app.register(hindsight.versionRoute)
-
   const { mcp } = settings
   const { oidcIssuer } = config.auth
   if (mcp.enabled && mode === 'jwt_oidc' && oidcIssuer !== undefined) {
@@ -210,7 +206,6 @@ export async function assemble (
         })
       })
     }
-    if (hindsight !== undefined) await scope.register(hindsight.hindsightRoutes, settings.hindsight!)
   })
   await app.register(async (scope) => {
     setRouteScope(scope, 'admin')

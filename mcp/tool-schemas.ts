@@ -19,7 +19,7 @@ function without<P extends TProperties, K extends keyof P> ({ properties }: TObj
   return remaining
 }
 
-export const RetainInput = strict({ ...RetainRequest.properties, ...idempotency })
+export const RetainInput = strict({ ...without(RetainRequest, 'replace_document'), ...idempotency })
 export const RecallInput = strict(without(RecallRequest, 'explain', 'rewrite', 'model_rerank'))
 export const ReflectInput = strict(without(ReflectRequest, 'response_schema', 'timeout_ms'))
 export const ForgetInput = strict({ ...ForgetRequest.properties, ...idempotency })

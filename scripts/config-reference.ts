@@ -137,8 +137,7 @@ Nothing is replaced in keys.
 
 A setting without effect also prevents the start: the settings of a provider that is not chosen, \`retrieval.rerank\`
 without \`reranker\`, \`retrieval.semantic_timeout_ms\` with the mock embedding model, \`escalation\`, \`prices\`,
-\`retrieval.rewrite\` and \`retrieval.model_rerank\` with the mock language model,
-\`compatibility.hindsight_principal\` when \`compatibility.hindsight\` is not set, and other keys of a section whose
+\`retrieval.rewrite\` and \`retrieval.model_rerank\` with the mock language model, and other keys of a section whose
 \`enabled\` is not set. A section with \`enabled: false\` is switched off on purpose, so its settings are accepted.
 
 | Key | Allowed | Meaning |

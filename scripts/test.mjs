@@ -32,6 +32,9 @@ const TIMED = /\.timed\.test\.ts$/
 const DATABASE = /^test\/lib\/stores\/sql\/|\.database\.test\.ts$/
 /** Slow files and folders, which run when they are named, with --all and with --long. .ci/full runs them. */
 const SLOW = [
+  ...['access', 'lists', 'recall', 'reflect', 'retain', 'settings'].map(
+    (name) => `packages/hindsight/test/${name}.test.ts`
+  ),
   'test/attack', 'test/fuzz', 'test/generators', 'test/lib/stores/sql/pooler-contract.test.ts', 'test/replicas',
   ...['examples', 'limits', 'newcomer', 'package', 'races', 'reembed', 'refusals', 'start-report'].map(
     (name) => `test/blackbox/${name}.test.ts`

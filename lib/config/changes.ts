@@ -7,7 +7,7 @@ import { isJsonObject } from '../validation/json-object.js'
 export const RESTART_KEYS: ReadonlyArray<readonly string[]> = [
   ['vector_store'], ['vector_store_config'], ['llm_provider'], ['llm_provider_config'], ['embedding_provider'],
   ['embedding_provider_config'], ['reranker'], ['reranker_config'], ['retrieval', 'weights', 'semantic'],
-  ['escalation', 'circuit_breaker'], ['identity', 'obo_enabled'], ['sources'], ['bounds'], ['compatibility'], ['mcp'],
+  ['escalation', 'circuit_breaker'], ['identity', 'obo_enabled'], ['sources'], ['bounds'], ['mcp'],
   ['console'],
 ]
 

@@ -23,7 +23,6 @@ export function unusedSettings (file: FileConfig, databaseVariable: string | und
   return [
     ...database(file, databaseVariable),
     ...accessControl(file),
-    ...compatibility(file),
     ...languageModel(file),
     ...prices(file),
     ...retrieval(file),
@@ -59,11 +58,6 @@ function * accessControl ({ access_control: control = {} }: FileConfig): Iterabl
   for (const key of ['default_policy', 'owner_patterns'] as const) {
     if (control[key] !== undefined) yield withoutEnabled('access_control', key)
   }
-}
-
-function * compatibility ({ compatibility: section = {} }: FileConfig): Iterable<string> {
-  if (section.hindsight !== undefined || section.hindsight_principal === undefined) return
-  yield unusedUnless('compatibility.hindsight', 'compatibility.hindsight_principal')
 }
 
 function * languageModel (file: FileConfig): Iterable<string> {

@@ -189,13 +189,6 @@ export const FileSchema = section({
       'identity, the lower trust of the two applies.',
     }), [], 'Default: trusted.'),
   }, 'The identity of callers.'),
-  compatibility: sectionOfSettings({
-    hindsight: setting(flag('Whether the API that the TypeScript client of Hindsight uses is served under ' +
-      '/v1/default (docs/moving-from-hindsight.md).'), false),
-    hindsight_principal: setting(text(`^${PRINCIPAL}$`, `of ${PRINCIPAL_IN_WORDS}`,
-      'Auth mode api_key: the principal of callers of that API who send no X-Service-Principal header, which the ' +
-      'client does not support.'), 'service:hindsight'),
-  }, 'APIs of other products, in addition to the gateway\'s own.'),
   bounds: setting(BoundsSchema, {}, ''),
   mcp: McpSchema,
   console: setting(ConsoleSchema, {}, ''),

@@ -67,8 +67,6 @@ export interface Settings {
   }
   /** Whether the admins of a bank may grant rights on it. */
   bankGrants: boolean
-  /** The API of Hindsight; undefined: it is not served. `principal` is that of callers who send only the API key. */
-  hindsight: { principal: string } | undefined
   /** Whether a request may be made on behalf of another principal. */
   onBehalfOf: boolean
   principalTrust: ResolvedFile['identity']['trust']
@@ -103,7 +101,6 @@ export function settingsOf (file: FileConfig): Settings {
       grants: [...generalGrants(all), ...grantsOfBanks(all)],
     },
     bankGrants: access.bank_grants,
-    hindsight: all.compatibility.hindsight ? { principal: all.compatibility.hindsight_principal } : undefined,
     onBehalfOf: all.identity.obo_enabled,
     principalTrust: all.identity.trust,
     circuitBreaker: {

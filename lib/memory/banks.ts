@@ -9,7 +9,7 @@ import { decodeCursor, encodeCursor, isBankPlace, isMemoryPlace } from './cursor
 import type { Dependencies } from './dependencies.js'
 import { needsCountMemories, readListFilters } from './list-filters.js'
 import type { OperationOptions } from './operation-options.js'
-import { clamp, nullableInstant, toRecord, type WireFilters } from './records.js'
+import { clamp, nullableInstant, toRecord } from './records.js'
 import {
   MAX_TOTAL, PAGE_SIZE, type AdminBanksAnswer, type BankAnswer, type BanksAnswer, type MemoriesAnswer,
   type MemoriesQuery, type MemoryRecord, type PageQuery, type StatisticsAnswer,
@@ -105,7 +105,7 @@ export class Banks {
    * @throws ServiceError not_supported when the store cannot answer the query
    */
   async memories (
-    query: { bank_id: string } & MemoriesQuery & Pick<WireFilters, 'also'>, context: RequestContext,
+    query: { bank_id: string } & MemoriesQuery, context: RequestContext,
     { budget }: Pick<OperationOptions, 'budget'> = {},
   ): Promise<MemoriesAnswer> {
     const { directory, store, clock } = this.#deps

@@ -20,7 +20,7 @@ const FILTER_NAMES = {
   occurredBefore: 'occurred_before',
   asOf: 'as_of',
   minTrust: 'min_trust',
-} as const satisfies Record<Exclude<keyof Filters, 'metadataText'>, string>
+} as const satisfies Record<keyof Filters, string>
 
 /** The ranking of a recall with the values between its stages. */
 export type ObservedRecall = Ranked & RecallObservation

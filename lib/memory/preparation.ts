@@ -50,6 +50,7 @@ export function checkItem (
   const tags = item.tags === undefined ? NO_TAGS : [...new Set(item.tags)].sort()
   for (const tag of tags) check('tags', checkText(tag) ?? (tag.trim() === '' ? 'must not be blank' : undefined))
   if (item.document_id !== undefined) check('document_id', checkDocumentId(item.document_id, key))
+  else if (item.replace_document === true) check('replace_document', 'needs document_id')
   if (item.source !== undefined) check('source', checkText(item.source))
   const speaker = item.speaker === undefined ? undefined : trimSpeaker(item.speaker)
   if (speaker !== undefined) check('speaker', checkText(speaker) ?? speakerProblem(speaker) ?? conflict(speaker, item))

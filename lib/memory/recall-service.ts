@@ -9,7 +9,7 @@ import type { BankSettings } from './bank-settings.js'
 import { commonSettings, type OpenBank } from './file-settings.js'
 import type { AssistedRecall } from './model-assisted-recall.js'
 import type { SearchOptions } from './operation-options.js'
-import { clamp, readFilters, readReference, toHit, type WireFilters } from './records.js'
+import { clamp, readFilters, readReference, toHit } from './records.js'
 import { retrievalRequest, type RetrievalBounds } from './retrieval-request.js'
 import { RESULTS, type RecallAnswer, type RecallRequest, type Trace } from './schemas.js'
 
@@ -24,7 +24,7 @@ export class RecallService {
   }
 
   async recall (
-    request: RecallRequest & Pick<WireFilters, 'also'>, context: RequestContext, { signal, budget }: SearchOptions = {},
+    request: RecallRequest, context: RequestContext, { signal, budget }: SearchOptions = {},
   ): Promise<RecallAnswer> {
     const { admission, live, retriever, modelAssistedRecall } = this.#deps
     const banks = await openSearchedBanks(request, context, this.#deps)

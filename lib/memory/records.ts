@@ -21,14 +21,11 @@ export function clamp (value: number, low: number, high: number): number {
 }
 
 /** The filters as clients write them. */
-export interface WireFilters extends Pick<
+export type WireFilters = Pick<
   RecallRequest,
   'tags' | 'tags_match' | 'document_ids' | 'metadata' | 'speakers' | 'occurred_after' | 'occurred_before' | 'as_of' |
   'min_trust'
-> {
-  /** Conditions that the gateway's own API cannot express; only other interfaces of the service set them. */
-  readonly also?: Filters | undefined
-}
+>
 
 export function readFilters (wire: WireFilters): Filters {
   const { tags, metadata, occurred_after: after, occurred_before: before, as_of: asOf, min_trust: minTrust } = wire
@@ -42,7 +39,7 @@ export function readFilters (wire: WireFilters): Filters {
   if (before !== undefined) filters.occurredBefore = instantField('occurred_before', before)
   if (asOf !== undefined) filters.asOf = instantField('as_of', asOf)
   if (minTrust !== undefined) filters.minTrust = minTrust
-  return wire.also === undefined ? filters : { ...filters, ...wire.also }
+  return filters
 }
 
 function readSpeaker (text: string, index: number): string {

@@ -11,7 +11,7 @@ import type { MeteredCall } from './metered-language-model.js'
 import { commonSettings } from './file-settings.js'
 import type { SearchOptions } from './operation-options.js'
 import { openSearchedBanks, tokenBudget } from './recall-service.js'
-import { readFilters, readReference, toHit, type WireFilters } from './records.js'
+import { readFilters, readReference, toHit } from './records.js'
 import { retrievalRequest } from './retrieval-request.js'
 import type { AnswerRequest } from './reflect/answering.js'
 import { selectEvidence } from './reflect/evidence.js'
@@ -56,7 +56,7 @@ export interface ReflectRun {
  * @throws ServiceError
  */
 export async function prepareReflect (
-  request: ReflectRequest & Pick<WireFilters, 'also'>, context: RequestContext, deps: Dependencies,
+  request: ReflectRequest, context: RequestContext, deps: Dependencies,
   { timer, newBoundary }: ReflectOptions, { signal, budget }: SearchOptions,
 ): Promise<ReflectRun> {
   const { live, retriever, meteredModel, clock } = deps

@@ -5,7 +5,6 @@ import type { Dependencies } from './dependencies.js'
 import { NO_USAGE, type ModelUsage } from './model-usage.js'
 import { prepareReflect, reflectFailure, type ReflectOptions, type ReflectRun } from './reflect-preparation.js'
 import type { SearchOptions } from './operation-options.js'
-import type { WireFilters } from './records.js'
 import {
   generateStructuredAnswer, streamAnswer, generateAnswer, extractiveAnswer, type AnswerRequest, type ModelAnswer,
 } from './reflect/answering.js'
@@ -27,7 +26,7 @@ export class ReflectService {
 
   /** @throws ServiceError */
   async reflect (
-    request: ReflectRequest & Pick<WireFilters, 'also'>, context: RequestContext, options: SearchOptions = {},
+    request: ReflectRequest, context: RequestContext, options: SearchOptions = {},
   ): Promise<ReflectAnswer> {
     const run = await prepareReflect(request, context, this.#deps, this.#options, options)
     const { deadline, question, schema } = run

@@ -1,7 +1,7 @@
 import type { RowBudget } from '../concurrency/byte-budget.js'
 import { invalidField, ServiceError } from '../errors/service-error.js'
 import { bankKeyString, type RequestContext } from '../identity/context.js'
-import { LowerTrustError, MemoryChangedError, RemovalRefusedError } from '../stores/vector-store.js'
+import { LowerTrustError, MemoryChangedError } from '../stores/vector-store.js'
 import { giveWay, isDue } from '../concurrency/event-loop.js'
 import { makeBankQueue } from './bank-queue.js'
 import type { BankSettings } from './bank-settings.js'
@@ -22,11 +22,6 @@ const MAX_WAITING = 64
 /** Maximum number of plans that replace or keep memories; one is void when these have changed before the write. */
 const MAX_REPLACING_PLANS = 3
 
-interface ReplaceDocumentsRequest extends RetainBatchRequest {
-  /** The documents that the items replace. */
-  document_ids: readonly string[]
-}
-
 /** A retain whose caller has access. */
 interface Retain {
   bank: OpenBank
@@ -39,13 +34,7 @@ interface Retain {
   /** Bounds the memories that deduplication fetches. */
   budget: RowBudget | undefined
   /** Documents that the items replace. */
-  documents?: Documents | undefined
-}
-
-interface Documents {
-  ids: readonly string[]
-  /** Whether the caller may forget their memories. */
-  mayRemove: boolean
+  documents: readonly string[]
 }
 
 /**
@@ -70,9 +59,11 @@ export class RetainService {
     { bank_id: bankId, ...item }: RetainRequest, context: RequestContext,
     { idempotency, signal, budget }: RetainOptions = {},
   ): Promise<RetainAnswer> {
-    const bank = await this.#deps.directory.openOne(context, 'write', bankId)
-    const answer = await this.#deps.idempotency.runOnce(idempotency, context, bank.key, retainAnswer, async (keyed) => (
-      await this.#retain({ bank, items: [item], at: () => '', context, keyed, signal, budget })
+    const documents = replacedDocuments([item])
+    const bank = await this.#open(context, bankId, documents)
+    const { idempotency: keys } = this.#deps
+    const answer = await keys.runOnce(idempotency, context, bank.key, retainAnswer, async (keyed) => (
+      await this.#retain({ bank, items: [item], at: () => '', context, keyed, signal, budget, documents })
     ))
     return this.#mayRead(context, bank) ? answer : withoutNearDuplicate(answer)
   }
@@ -82,49 +73,28 @@ export class RetainService {
     { bank_id: bankId, items }: RetainBatchRequest, context: RequestContext,
     { idempotency, signal, budget }: RetainOptions = {},
   ): Promise<RetainBatchAnswer> {
-    const bank = await this.#deps.directory.openOne(context, 'write', bankId)
+    const documents = replacedDocuments(items)
+    const bank = await this.#open(context, bankId, documents)
     const { idempotency: keys } = this.#deps
     const answer = await keys.runOnce(idempotency, context, bank.key, retainBatchAnswer, async (keyed) => (
-      await this.#retain({ bank, items, at: (index) => `items[${index}].`, context, keyed, signal, budget })
+      await this.#retain({ bank, items, at: (index) => `items[${index}].`, context, keyed, signal, budget, documents })
     ))
     return this.#mayRead(context, bank) ? answer : { results: answer.results.map(withoutNearDuplicate) }
   }
 
   /**
-   * Stores memories and, in the same transaction, removes all others of the documents that they replace.
-   * @throws ServiceError as `retainBatch`; access_denied when memories would be removed and the caller may not
-   * forget, conflict when this right is granted meanwhile; not_supported with a store without `replaceDocuments`
+   * Opens the bank for the items.
+   * @throws ServiceError access_denied; not_supported for documents that the store cannot replace
    */
-  async replaceDocuments (
-    { bank_id: bankId, items, document_ids: documentIds }: ReplaceDocumentsRequest, context: RequestContext,
-    { idempotency, signal, budget }: RetainOptions = {},
-  ): Promise<RetainBatchAnswer> {
-    const { directory, access, store } = this.#deps
+  async #open (context: RequestContext, bankId: string, documents: readonly string[]): Promise<OpenBank> {
+    const { directory, store } = this.#deps
     const bank = await directory.openOne(context, 'write', bankId)
+    if (documents.length === 0) return bank
+    await directory.openOne(context, 'forget', bankId)
     if (store.replaceDocuments === undefined) {
       throw new ServiceError('not_supported', 'The configured vector store cannot replace documents')
     }
-    const mayRemove = access.decide(context, 'forget', bankId, bank.grants).allowed
-    const { idempotency: keys } = this.#deps
-    const answer = await keys.runOnce(idempotency, context, bank.key, retainBatchAnswer, async (keyed) => {
-      try {
-        return await this.#retain({
-          bank,
-          items,
-          at: (index) => `items[${index}].`,
-          context,
-          keyed,
-          signal,
-          budget,
-          documents: { ids: documentIds, mayRemove },
-        })
-      } catch (error) {
-        if (!(error instanceof RemovalRefusedError)) throw error
-        await directory.openOne(context, 'forget', bankId)
-        throw new ServiceError('conflict', 'The right to forget was granted during the write; send it again')
-      }
-    })
-    return this.#mayRead(context, bank) ? answer : { results: answer.results.map(withoutNearDuplicate) }
+    return bank
   }
 
   #mayRead (context: RequestContext, { key, grants }: OpenBank): boolean {
@@ -158,9 +128,9 @@ export class RetainService {
    * because it reads the store.
    */
   async #admitRemoval ({ bank, context, documents }: Retain): Promise<void> {
-    if (documents?.mayRemove !== true) return
+    if (documents.length === 0) return
     const { admission, store, clock } = this.#deps
-    const filters = { documentIds: documents.ids }
+    const filters = { documentIds: documents }
     const existing = await store.list(bank.key, { limit: 1, now: clock(), filters })
     if (existing.length > 0) await admission.admit('forget', context, [bank])
   }
@@ -170,7 +140,7 @@ export class RetainService {
    * in the place of the new text, and with `update` it would replace a memory of a document that is not replaced.
    */
   #deduplicationOf ({ bank: { settings: { deduplication } }, documents }: Retain): BankSettings['deduplication'] {
-    if (documents === undefined || deduplication.action === 'off') return deduplication
+    if (documents.length === 0 || deduplication.action === 'off') return deduplication
     return { ...deduplication, action: 'warn' }
   }
 
@@ -214,7 +184,7 @@ export class RetainService {
       }
     }
     // A plan without comparison keeps nothing: the store itself finds the exact repeats.
-    if (retain.documents !== undefined) return await this.#write(planWithoutDedup(prepared), prepared, retain)
+    if (retain.documents.length > 0) return await this.#write(planWithoutDedup(prepared), prepared, retain)
     return await attempt({ ...deduplication, action: 'warn' })
   }
 
@@ -227,9 +197,9 @@ export class RetainService {
     signal?.throwIfAborted()
     const context = contextOf(key.bankId, plan, memories, prepared)
     const idempotency = idempotentWrite(keyed, context)
-    if (documents !== undefined) {
+    if (documents.length > 0) {
       const keep = plan.items.flatMap(({ target }) => isPlanned(target) ? [] : [target.memoryId])
-      const replacement = { documentIds: documents.ids, keep, mayRemove: documents.mayRemove }
+      const replacement = { documentIds: documents, keep }
       const outcome = await store.replaceDocuments!(key, replacement, memories, { now: clock(), idempotency, signal })
       indexer.scheduleVectors(key, memories.filter((_, index) => outcome[index]!.stored))
       return { context, outcome }
@@ -249,4 +219,10 @@ export class RetainService {
     indexer.scheduleVectors(key, memories.filter((_, index) => outcome[index]!.stored))
     return { context, outcome }
   }
+}
+
+/** The documents that the items replace. */
+function replacedDocuments (items: readonly RetainItem[]): string[] {
+  const ids = items.flatMap((item) => item.replace_document === true ? item.document_id ?? [] : [])
+  return [...new Set(ids)]
 }

@@ -17,7 +17,7 @@ import { ModelBudget } from '../policy/model-budget.js'
 import type { Capabilities } from '../policy/settings.js'
 import { UsageCounters } from '../policy/usage-counters.js'
 import { Retriever } from '../retrieval/retriever.js'
-import { providerLabel, ProviderError } from '../providers/registry.js'
+import { providerLabel } from '../providers/registry.js'
 import { NO_TELEMETRY } from '../telemetry/telemetry.js'
 import type { BackOffTools } from '../concurrency/back-off.js'
 import { BankConfigurations } from './bank-configurations.js'
@@ -62,7 +62,6 @@ export interface MemoryOverrides extends ProviderOverrides, BackOffTools {
 export class MemoryService {
   readonly retain: RetainService['retain']
   readonly retainBatch: RetainService['retainBatch']
-  readonly replaceDocuments: RetainService['replaceDocuments']
   readonly forget: ForgetService['forget']
   readonly recall: RecallService['recall']
   readonly explain: ExplainService['explain']
@@ -90,7 +89,6 @@ export class MemoryService {
     const reflect = new ReflectService(deps, reflection)
     this.retain = retain.retain.bind(retain)
     this.retainBatch = retain.retainBatch.bind(retain)
-    this.replaceDocuments = retain.replaceDocuments.bind(retain)
     this.forget = forget.forget.bind(forget)
     this.recall = recall.recall.bind(recall)
     this.explain = explain.explain.bind(explain)
@@ -191,11 +189,6 @@ function serviceOf (
   const { settings } = config
   const { clock } = overrides
   const { telemetry } = models
-  if (settings.hindsight && store.countMemories === undefined) {
-    // Such a store would ignore the filters of that API.
-    throw new ProviderError('compatibility.hindsight needs a store with countMemories, which that of ' +
-      'vector_store is not')
-  }
   const backfill = weights.semantic > 0 ? makeBackfill(store, embeddings, clock, overrides) : undefined
   const capabilities: Capabilities = { semanticWeight: embeddings.fusionWeight, hasReranker: reranker !== undefined }
   const live = new LiveSettings(readFileSettings(config, capabilities), access)

@@ -9,16 +9,15 @@ type Condition = (memory: Memory) => boolean
 export function compileFilters (filters: ListFilters): Condition | undefined {
   const conditions: Condition[] = []
   const {
-    tags, metadata, metadataText, speakers, documentIds, occurredAfter, occurredBefore, asOf, minTrust = 'suspect',
+    tags, metadata, speakers, documentIds, occurredAfter, occurredBefore, asOf, minTrust = 'suspect',
   } = filters
   const { trust, undated, retainedAfter, retainedBefore } = filters
-  if (tags !== undefined) conditions.push(tagFilter(tags))
+  if (tags !== undefined) conditions.push(tagCondition(tags.values, tags.match))
   if (metadata !== undefined) {
     for (const [key, value] of Object.entries(metadata)) {
       conditions.push((memory) => Object.hasOwn(memory.metadata, key) && memory.metadata[key] === value)
     }
   }
-  if (metadataText !== undefined) conditions.push(textCondition(metadataText))
   if (speakers !== undefined) conditions.push(speakerCondition(speakers))
   if (documentIds !== undefined) {
     const allowedIds = new Set(documentIds)
@@ -38,22 +37,6 @@ export function compileFilters (filters: ListFilters): Condition | undefined {
   if (retainedBefore !== undefined) conditions.push((memory) => memory.retainedAt < retainedBefore)
   if (conditions.length === 0) return undefined
   return (memory) => conditions.every((condition) => condition(memory))
-}
-
-function tagFilter ({ values, match, orUntagged = false }: NonNullable<ListFilters['tags']>): Condition {
-  const condition = match === 'exact' ? exactCondition(values) : tagCondition(values, match)
-  return orUntagged ? (memory) => memory.tags.length === 0 || condition(memory) : condition
-}
-
-function exactCondition (values: readonly string[]): Condition {
-  const expected = new Set(values)
-  return ({ tags }) => tags.length === expected.size && tags.every((tag) => expected.has(tag))
-}
-
-function textCondition ({ key, is, values }: NonNullable<ListFilters['metadataText']>): Condition {
-  const texts = new Set<unknown>(values)
-  const has = ({ metadata }: Memory) => Object.hasOwn(metadata, key) && texts.has(metadata[key])
-  return is === 'one of' ? has : (memory) => !has(memory)
 }
 
 function speakerCondition (speakers: readonly string[]): Condition {

@@ -9,15 +9,10 @@ export const MAX_PASSAGES = 3
 
 /** The conditions on a memory. All must hold; an absent condition always holds. */
 export interface Filters {
-  /**
-   * exact: the memory has these tags and no others, so an empty list matches memories without tags. A memory without
-   * tags matches no other tag filter, unless `orUntagged` is set.
-   */
-  readonly tags?: Readonly<{ values: readonly string[], match: 'any' | 'all' | 'exact', orUntagged?: boolean }>
+  /** A memory without tags does not match, not even `all` of an empty list. */
+  readonly tags?: Readonly<{ values: readonly string[], match: 'any' | 'all' }>
   /** Every listed key is present with an equal value. */
   readonly metadata?: Readonly<Metadata>
-  /** The value of the key is one of these texts, or none of them; a memory without the key passes `none of` too. */
-  readonly metadataText?: Readonly<{ key: string, is: 'one of' | 'none of', values: readonly string[] }>
   /** One of these is its speaker (speaker.ts), compared as `foldCase` folds them. */
   readonly speakers?: readonly string[]
   /** The memory belongs to one of these documents; null stands for memories without a document. */

@@ -6,11 +6,11 @@ import { IdempotencyKeyTaken } from './idempotency.js'
 import { SqlError } from './sql/executor.js'
 import { storeBusyError, storeUnavailableError } from './unavailable.js'
 import {
-  LowerTrustError, MemoryChangedError, RemovalRefusedError, type Candidate, type SearchResult, type VectorStore,
+  LowerTrustError, MemoryChangedError, type Candidate, type SearchResult, type VectorStore,
 } from './vector-store.js'
 import { withoutUndefined } from '../validation/members.js'
 
-const REFUSALS = [ServiceError, IdempotencyKeyTaken, LowerTrustError, MemoryChangedError, RemovalRefusedError]
+const REFUSALS = [ServiceError, IdempotencyKeyTaken, LowerTrustError, MemoryChangedError]
 
 /**
  * Calls a store, and replaces unexpected errors by the one error that a client sees: only that the store is unavailable

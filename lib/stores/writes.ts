@@ -76,16 +76,6 @@ export interface DocumentReplacement {
   readonly documentIds: readonly string[]
   /** Ids of memories of the documents that are kept. */
   readonly keep: readonly string[]
-  /** When false, the call rejects with RemovalRefusedError if the documents have memories that would be removed. */
-  readonly mayRemove: boolean
-}
-
-/** The documents have memories that the caller may not remove. Nothing was written. */
-export class RemovalRefusedError extends Error {
-  constructor () {
-    super('The documents have memories that may not be removed')
-    this.name = 'RemovalRefusedError'
-  }
 }
 
 export interface RemoveOptions extends WriteOptions {

@@ -34,9 +34,7 @@ export class Gateway {
     t: Test, file: FileConfig, config: TestConfig, overrides: MemoryOverrides = {},
   ): Promise<Gateway> {
     return new Gateway(
-      await testApp(
-        t, { ...config, logLevel: 'silent', file: { ...file, compatibility: { hindsight: true } } }, overrides,
-      ),
+      await testApp(t, { ...config, logLevel: 'silent', file }, overrides),
     )
   }
 

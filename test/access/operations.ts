@@ -34,6 +34,14 @@ export const ROUTE_OPERATIONS: readonly Operation[] = [
     request: (bank) => json('/v1/retain/batch', { bank_id: bank, items: [{ content: 'One.' }, { content: 'Two.' }] }),
   },
   {
+    name: 'replace a document',
+    needs: 'wf',
+    writes: true,
+    request: (bank) => json('/v1/retain', {
+      bank_id: bank, content: 'Something new.', document_id: 'diary', replace_document: true,
+    }),
+  },
+  {
     name: 'recall',
     needs: 'r',
     writes: false,

@@ -1,8 +1,8 @@
-import type { InjectOptions, LightMyRequestResponse } from 'fastify'
+import type { LightMyRequestResponse } from 'fastify'
 import { MCP_HEADERS, rpc, toolCall } from '../helpers/mcp.js'
 import type { Operation, Outcome } from './operation.js'
 
-/* The same memories through the other interfaces: the Model Context Protocol and the API of Hindsight. */
+/* The same memories through the Model Context Protocol. */
 
 const QUERY = { query: 'Where does the otter sleep on the river?' }
 
@@ -48,16 +48,6 @@ function pinned (operation: Operation): Operation {
 
 const bankUri = (bank: string) => `memory://banks/${encodeURIComponent(bank)}`
 
-function hindsight (
-  name: string, needs: string, writes: boolean, method: NonNullable<InjectOptions['method']>, path: string,
-  payload?: object,
-): Operation {
-  const request: Operation['request'] = (bank) => (
-    { method, url: `/v1/default/banks/${encodeURIComponent(bank)}${path}`, ...(payload !== undefined && { payload }) }
-  )
-  return { name: `Hindsight: ${name}`, needs, writes, request }
-}
-
 export const PROTOCOL_OPERATIONS: readonly Operation[] = [
   mcp('retain', 'w', true, (bank) => toolCall('retain', { bank_id: bank, content: 'Something new.' })),
   mcp('recall', 'r', false, (bank) => toolCall('recall', { bank_id: bank, ...QUERY })),
@@ -81,18 +71,4 @@ export const PROTOCOL_OPERATIONS: readonly Operation[] = [
   pinned(mcp('read a memory', 'r', false, (bank, { kept }) => (
     rpc('resources/read', { uri: `${bankUri(bank)}/memories/${kept}` })
   ))),
-  hindsight('retain', 'w', true, 'POST', '/memories', { items: [{ content: 'Something new.' }] }),
-  hindsight('replace a document', 'wf', true, 'POST', '/memories', {
-    items: [{ content: 'New.', document_id: 'diary' }],
-  }),
-  hindsight('recall', 'r', false, 'POST', '/memories/recall', QUERY),
-  hindsight('reflect', 'r', false, 'POST', '/reflect', { ...QUERY, include: { facts: {} } }),
-  hindsight('list memories', 'r', false, 'GET', '/memories/list'),
-  hindsight('get a document', 'r', false, 'GET', '/documents/diary'),
-  // The memories of a document are looked up before they are forgotten.
-  hindsight('delete a document', 'fr', true, 'DELETE', '/documents/diary'),
-  hindsight('get the profile', 'a', false, 'GET', '/profile'),
-  hindsight('set the profile', 'a', true, 'PUT', '', { name: 'Another.' }),
-  hindsight('change the configuration', 'a', true, 'PATCH', '/config', { updates: { reflect_mission: 'Another.' } }),
-  hindsight('delete the bank', 'a', true, 'DELETE', ''),
 ]

@@ -26,6 +26,10 @@ export const retainFields = {
     maxLength: 512,
     description: 'The document or conversation that the memory belongs to. Its neighbours in it help to find it.',
   })),
+  replace_document: Type.Optional(Type.Boolean({
+    description: 'Whether the memories of the request replace the document: its other memories are forgotten in the ' +
+      'same step. Needs `forget` too. One item of a document that says so is enough. Default false.',
+  })),
   source: Type.Optional(Type.String({ minLength: 1, maxLength: 512, description: 'Where the memory comes from.' })),
   speaker: Type.Optional(Speaker),
   expires_at: Type.Optional(instant('When the memory expires; must be in the future.')),

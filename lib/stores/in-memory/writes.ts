@@ -4,7 +4,7 @@ import { planImport, type ImportPlan } from '../import-plan.js'
 import type { Steps } from '../../concurrency/steps.js'
 import { SplitMap } from '../split-map.js'
 import {
-  MemoryChangedError, RemovalRefusedError, type DocumentReplacement, type InsertOutcome, type Memory, type NewMemory,
+  MemoryChangedError, type DocumentReplacement, type InsertOutcome, type Memory, type NewMemory,
   type OnConflict, type RemoveOptions, type RemoveOutcome, type Selector,
 } from '../vector-store.js'
 import type { Bank } from './bank.js'
@@ -71,7 +71,7 @@ function repeatOf ({ memoryId, passages, trust }: NewMemory): InsertOutcome {
 }
 
 export function * planReplacement (
-  bank: Bank, { documentIds, keep, mayRemove }: DocumentReplacement, memories: readonly NewMemory[],
+  bank: Bank, { documentIds, keep }: DocumentReplacement, memories: readonly NewMemory[],
 ): Steps<WritePlan<InsertOutcome[]>> {
   for (const id of keep) {
     if (bank.entries.byId(id)?.isVisible !== true) throw new MemoryChangedError()
@@ -85,7 +85,6 @@ export function * planReplacement (
     for (const entry of bank.sequences.entriesOf(documentId)) {
       yield
       if (!entry.isVisible || replaced.has(entry) || staying.has(entry.memory.memoryId)) continue
-      if (!mayRemove) throw new RemovalRefusedError()
       removed.push(entry)
     }
   }

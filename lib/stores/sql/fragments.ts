@@ -47,7 +47,7 @@ export function liveAt (alias: string, instant: string): string {
 function filterConditions (filters: ListFilters, parameters: Parameters): string | undefined {
   const conditions: string[] = []
   const {
-    tags, metadata, metadataText, speakers, documentIds, occurredAfter, occurredBefore, asOf, minTrust = 'suspect',
+    tags, metadata, speakers, documentIds, occurredAfter, occurredBefore, asOf, minTrust = 'suspect',
   } = filters
   const { trust, undated, retainedAfter, retainedBefore } = filters
   if (tags !== undefined) {
@@ -59,11 +59,6 @@ function filterConditions (filters: ListFilters, parameters: Parameters): string
     const texts = Object.entries(metadata).flat().filter((part) => typeof part === 'string')
     if (!texts.every(isStorable)) return undefined
     conditions.push(`m.metadata @> ${parameters.bind(JSON.stringify(metadata))}::text::jsonb`)
-  }
-  if (metadataText !== undefined) {
-    const condition = textFilter(metadataText, parameters)
-    if (condition === undefined) return undefined
-    conditions.push(condition)
   }
   if (speakers !== undefined) {
     const condition = speakerFilter(speakers, parameters)
@@ -115,16 +110,11 @@ export function filteredRead (bank: BankKey, filters: ListFilters, now: number):
 
 /** @returns undefined when no memory can pass */
 function tagFilter (
-  { values: tags, match, orUntagged = false }: NonNullable<ListFilters['tags']>, parameters: Parameters,
+  { values: tags, match }: NonNullable<ListFilters['tags']>, parameters: Parameters,
 ): string | undefined {
   const values = tags.filter(isStorable)
   const isPossible = match === 'any' ? values.length > 0 : values.length === tags.length
-  if (!isPossible) return orUntagged ? "m.tags = '{}'" : undefined
-  const placeholder = parameters.bind(values)
-  const condition = match === 'exact'
-    ? `m.tags @> ${placeholder}::text[] and m.tags <@ ${placeholder}::text[]`
-    : tagCondition(placeholder, match, values.length)
-  return orUntagged ? `(m.tags = '{}' or (${condition}))` : condition
+  return isPossible ? tagCondition(parameters.bind(values), match, values.length) : undefined
 }
 
 /** @returns undefined when no memory can pass */
@@ -135,19 +125,6 @@ function documentFilter (
   const among = values.length === 0 ? undefined : `m.document_id = any(${parameters.bind(values)}::text[])`
   if (!documentIds.includes(null)) return among
   return among === undefined ? 'm.document_id is null' : `(m.document_id is null or ${among})`
-}
-
-/** @returns undefined when no memory can pass */
-function textFilter (
-  { key, is, values }: NonNullable<ListFilters['metadataText']>, parameters: Parameters,
-): string | undefined {
-  // A text that cannot be stored is in no memory.
-  const texts = isStorable(key) ? values.filter(isStorable) : []
-  if (texts.length === 0) return is === 'one of' ? undefined : 'true'
-  const has = texts.map((text) => (
-    `m.metadata @> ${parameters.bind(JSON.stringify(Object.fromEntries([[key, text]])))}::text::jsonb`
-  )).join(' or ')
-  return is === 'one of' ? `(${has})` : `not (${has})`
 }
 
 /**

@@ -1,8 +1,8 @@
 import type { BankKey } from '../../identity/context.js'
 import { isAtLeast } from '../../identity/trust.js'
 import {
-  type DocumentReplacement, type ListFilters, MemoryChangedError, type NewMemory, RemovalRefusedError,
-  type RemoveOutcome, type Selector,
+  type DocumentReplacement, type ListFilters, MemoryChangedError, type NewMemory, type RemoveOutcome,
+  type Selector,
 } from '../vector-store.js'
 import type { Queries } from './executor.js'
 import { filteredRead, liveAt, type Statement } from './fragments.js'
@@ -201,10 +201,10 @@ export function dryRunStatement (
 /**
  * Removes the memories of documents that a write neither keeps nor repeats.
  * @returns as removeLocked
- * @throws RemovalRefusedError; MemoryChangedError when a memory to keep does not exist any more
+ * @throws MemoryChangedError when a memory to keep does not exist any more
  */
 export async function removeOutdated (
-  tx: Queries, statements: Statements, bank: BankKey, { documentIds, keep, mayRemove }: DocumentReplacement,
+  tx: Queries, statements: Statements, bank: BankKey, { documentIds, keep }: DocumentReplacement,
   memories: readonly NewMemory[], now: number,
 ): Promise<Counts> {
   if (keep.length > 0) {
@@ -216,7 +216,6 @@ export async function removeOutdated (
     ...bankParameters(bank), now, documentIds, keep, memories.map(({ fingerprint }) => fingerprint),
   ])
   const { ids } = found!
-  if (ids !== '' && !mayRemove) throw new RemovalRefusedError()
   const idAt = (index: number) => ids.slice(index * ID_LENGTH, (index + 1) * ID_LENGTH)
   return await removeLocked(tx, statements, bank, mapRange(ids.length / ID_LENGTH, idAt))
 }

@@ -4,7 +4,6 @@ import { connections } from './connections.js'
 import { console } from './console.js'
 import { contents } from './contents.js'
 import { envelopes } from './envelopes.js'
-import { hindsight } from './hindsight.js'
 import type { Input } from './input.js'
 import { mcp } from './mcp.js'
 import { parsing } from './parsing.js'
@@ -15,5 +14,5 @@ import { transfers } from './transfers.js'
 /** Every hostile input, in the order in which they are run. */
 export const INPUTS: readonly Input[] = [
   ...envelopes, ...transfers, ...contents, ...readers, ...reflectStreams, ...parsing, ...connections, ...capacity,
-  ...amounts, ...mcp, ...hindsight, ...console,
+  ...amounts, ...mcp, ...console,
 ]

@@ -58,13 +58,12 @@ function having (key: string, value: Metadata[string]): Metadata {
   return Object.fromEntries([[key, value]])
 }
 
-/** In a document and in none, with kinds and without. */
-const KINDS: Record<string, MemoryFields> = {
+/** In a document and in none. */
+const MEMBERS: Record<string, MemoryFields> = {
   none: { documentId: 'diary' },
-  red: { metadata: { kind: 'red' }, documentId: 'diary' },
-  blue: { metadata: { kind: 'blue' }, documentId: 'Diary' },
-  number: { metadata: { kind: 1 } },
-  null: { metadata: { kind: null } },
+  red: { documentId: 'diary' },
+  blue: { documentId: 'Diary' },
+  number: {},
 }
 
 const DOCUMENTS: Record<string, MemoryFields> = {
@@ -73,13 +72,7 @@ const DOCUMENTS: Record<string, MemoryFields> = {
   letter: { documentId: 'letter' },
 }
 
-const tags = (match: 'any' | 'all' | 'exact', ...values: string[]): Filters => ({ tags: { values, match } })
-const orUntagged = (match: 'any' | 'all' | 'exact', ...values: string[]): Filters => (
-  { tags: { values, match, orUntagged: true } }
-)
-const kinds = (
-  is: 'one of' | 'none of', ...values: string[]
-): Filters => ({ metadataText: { key: 'kind', is, values } })
+const tags = (match: 'any' | 'all', ...values: string[]): Filters => ({ tags: { values, match } })
 const value = (wanted: Metadata[string]): Filters => ({ metadata: { value: wanted } })
 
 export const FILTER_CASES: FilterCase[] = [
@@ -101,62 +94,11 @@ export const FILTER_CASES: FilterCase[] = [
   {
     about: 'an untagged memory has not even all of no tags', filters: tags('all'), memories: { none: {} }, expected: [],
   },
-  { about: 'exactly one tag', filters: tags('exact', 'red'), memories: TAGGED, expected: ['red'] },
-  {
-    about: 'exactly two tags, in any order',
-    filters: tags('exact', 'red', 'blue', 'red'),
-    memories: TAGGED,
-    expected: ['both'],
-  },
-  { about: 'exactly no tag', filters: tags('exact'), memories: TAGGED, expected: ['none'] },
-  { about: 'exactly a tag that no memory has', filters: tags('exact', '\u0000'), memories: TAGGED, expected: [] },
-  {
-    about: 'any of two tags, or untagged',
-    filters: orUntagged('any', 'red', 'blue'),
-    memories: TAGGED,
-    expected: ['none', 'red', 'blue', 'both'],
-  },
-  {
-    about: 'all of two tags, or untagged',
-    filters: orUntagged('all', 'red', 'blue'),
-    memories: TAGGED,
-    expected: ['none', 'both'],
-  },
-  {
-    about: 'exactly one tag, or untagged',
-    filters: orUntagged('exact', 'blue'),
-    memories: TAGGED,
-    expected: ['none', 'blue'],
-  },
-  {
-    about: 'any of tags that no memory can have, or untagged',
-    filters: orUntagged('any', '\u0000'),
-    memories: TAGGED,
-    expected: ['none'],
-  },
-  { about: 'one of one text', filters: kinds('one of', 'red'), memories: KINDS, expected: ['red'] },
-  {
-    about: 'one of two texts', filters: kinds('one of', 'red', 'blue', '1'), memories: KINDS, expected: ['red', 'blue'],
-  },
-  { about: 'one of no texts', filters: kinds('one of'), memories: KINDS, expected: [] },
-  {
-    about: 'none of one text',
-    filters: kinds('none of', 'red'),
-    memories: KINDS,
-    expected: ['none', 'blue', 'number', 'null'],
-  },
-  {
-    about: 'none of two texts',
-    filters: kinds('none of', 'red', 'blue', '\u0000'),
-    memories: KINDS,
-    expected: ['none', 'number', 'null'],
-  },
-  { about: 'none of no texts', filters: kinds('none of'), memories: KINDS, expected: Object.keys(KINDS) },
-  { about: 'a document', filters: { documentIds: ['diary'] }, memories: KINDS, expected: ['none', 'red'] },
+  { about: 'a document', filters: { documentIds: ['diary'] }, memories: MEMBERS, expected: ['none', 'red'] },
   {
     about: 'two documents',
     filters: { documentIds: ['Diary', 'diary', 'x'] },
-    memories: KINDS,
+    memories: MEMBERS,
     expected: ['none', 'red', 'blue'],
   },
   { about: 'outside of documents', filters: { documentIds: [null] }, memories: DOCUMENTS, expected: ['none'] },
@@ -173,8 +115,8 @@ export const FILTER_CASES: FilterCase[] = [
     expected: ['none'],
   },
   ...SPEAKER_CASES,
-  { about: 'no document', filters: { documentIds: [] }, memories: KINDS, expected: [] },
-  { about: 'a document that there is not', filters: { documentIds: ['\u0000'] }, memories: KINDS, expected: [] },
+  { about: 'no document', filters: { documentIds: [] }, memories: MEMBERS, expected: [] },
+  { about: 'a document that there is not', filters: { documentIds: ['\u0000'] }, memories: MEMBERS, expected: [] },
   { about: 'metadata null is there and null', filters: value(null), memories: VALUES, expected: ['null'] },
   { about: 'metadata true is neither a text nor 1', filters: value(true), memories: VALUES, expected: ['true'] },
   {

@@ -1,5 +1,5 @@
 import type { Test } from 'tap'
-import { MemoryChangedError, RemovalRefusedError, type VectorStore } from '../../../lib/stores/vector-store.js'
+import { MemoryChangedError, type VectorStore } from '../../../lib/stores/vector-store.js'
 import { newMemory, NOW } from '../../helpers/memories.js'
 import { bank, lexical, listAll, texts, type OpenStore } from './setup.js'
 
@@ -12,7 +12,7 @@ export function replacingContract (t: Test, open: OpenStore): void {
     return isReplacing(store) ? store : undefined
   }
   const inDiary = async (text: string) => await newMemory(text, { documentId: 'diary' })
-  const diary = { documentIds: ['diary'], keep: [], mayRemove: true }
+  const diary = { documentIds: ['diary'], keep: [] }
 
   t.test('the memories of the documents are removed, and nothing else', async (t) => {
     const store = await openReplacing(t)
@@ -36,18 +36,6 @@ export function replacingContract (t: Test, open: OpenStore): void {
     t.strictSame(texts(await listAll(store, bank('other'))), ['elsewhere'])
     await store.replaceDocuments(home, { ...diary, documentIds: ['diary', 'letter'] }, [], { now: NOW })
     t.strictSame(texts(await listAll(store, home)), ['of none'])
-  })
-
-  t.test('without the permission to remove, a replacement that would remove something is refused and ' +
-    'writes nothing', async (t) => {
-    const store = await openReplacing(t)
-    if (store === undefined) return
-    const first = await inDiary('first')
-    const guarded = { ...diary, mayRemove: false }
-    await store.replaceDocuments(home, guarded, [first], { now: NOW })
-    await t.rejects(store.replaceDocuments(home, guarded, [await inDiary('second')], { now: NOW }), RemovalRefusedError)
-    t.strictSame(texts(await listAll(store, home)), ['first'])
-    await t.resolves(store.replaceDocuments(home, guarded, [first], { now: NOW }), 'a repeat of a memory that remains')
   })
 
   t.test('a replacement that is to keep a memory that does not exist any more is refused', async (t) => {

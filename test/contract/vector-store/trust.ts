@@ -97,9 +97,7 @@ export function trustContract (t: Test, open: OpenStore): void {
       const [low, middle, high] = [await make('suspect'), await make('untrusted'), await make('trusted')]
       const memories = [low, middle, await newMemory('pear', { documentId }), high, await make('suspect')]
       const outcomes = replacing
-        ? await store.replaceDocuments!(
-          home, { documentIds: [documentId], keep: [], mayRemove: true }, memories, { now: NOW },
-        )
+        ? await store.replaceDocuments!(home, { documentIds: [documentId], keep: [] }, memories, { now: NOW })
         : await store.insert(home, memories, { now: NOW })
       const repeat = { stored: false, memoryId: middle.memoryId, passageCount: 1, trust: 'untrusted' }
       t.strictSame(outcomes, [

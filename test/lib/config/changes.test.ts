@@ -17,14 +17,13 @@ t.test('a new section is applied when none of its settings needs a restart', asy
 t.test('a new section needs a restart for the settings that only a start reads', async (t) => {
   const paths = [
     'retrieval.weights.semantic', 'identity.obo_enabled', 'escalation.circuit_breaker.failure_threshold',
-    'sources.shop.type', 'sources.shop.target_bank', 'sources.shop.auth.type', 'compatibility.hindsight',
+    'sources.shop.type', 'sources.shop.target_bank', 'sources.shop.auth.type',
   ]
   const after = {
     retrieval: { weights: { semantic: 1 } },
     identity: { obo_enabled: true },
     escalation: { circuit_breaker: { failure_threshold: 3 } },
     sources: { shop: { type: 'webhook' as const, target_bank: 'shop', auth: { type: 'none' as const } } },
-    compatibility: { hindsight: true },
   }
   t.same(fileChanges({}, after), { changed: paths, restartRequired: paths })
   t.same(fileChanges(after, {}), { changed: paths, restartRequired: paths })

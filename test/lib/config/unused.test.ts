@@ -58,11 +58,6 @@ const refused: Record<string, { yaml: string, env?: Environment, problems: strin
     yaml: 'access_control: {default_policy: deny, owner_patterns: ["{id}"]}',
     problems: [enabled('access_control', 'default_policy'), enabled('access_control', 'owner_patterns')],
   },
-  'a principal of an API that is not served': {
-    yaml: 'compatibility: {hindsight_principal: "agent:a"}',
-    problems: ['compatibility.hindsight_principal: it has no effect because compatibility.hindsight is not set; set ' +
-      'that to true, or to false to keep it for later'],
-  },
   'a connection URI with pglite': {
     yaml: 'vector_store: pglite\nvector_store_config: {data_dir: x}',
     env: { DATABASE_URL: 'postgres://user:Zq-secret@db/x' },

@@ -11,7 +11,6 @@ const CASES: Array<[what: string, message: RegExp, file: FileConfig, limits: obj
     { banks: { x: { retrieval: { weights: { lexical: 0, semantic: 0 } } } } }, {},
   ],
   ['invalid bounds of the language model', /maxRetries/, {}, { maxRetries: -1 }],
-  ['Hindsight with a store that cannot count', /countMemories/, { compatibility: { hindsight: true } }, {}],
 ]
 
 for (const [what, message, file, limits] of CASES) {
@@ -19,7 +18,6 @@ for (const [what, message, file, limits] of CASES) {
     const did: string[] = []
     const closing = (name: string) => ({ close: async () => { did.push(`${name} closed`) } })
     const store = Object.assign(new InMemoryVectorStore(), closing('store'), {
-      countMemories: undefined as never,
       listUnembedded: async () => {
         did.push('a scan')
         return []

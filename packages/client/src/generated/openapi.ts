@@ -2691,6 +2691,8 @@ export interface components {
             occurred_at?: string;
             /** @description The document or conversation that the memory belongs to. Its neighbours in it help to find it. */
             document_id?: string;
+            /** @description Whether the memories of the request replace the document: its other memories are forgotten in the same step. Needs `forget` too. One item of a document that says so is enough. Default false. */
+            replace_document?: boolean;
             /** @description Where the memory comes from. */
             source?: string;
             /** @description Who said it: `user`, `assistant` or a name, in visible characters. Default: the text `metadata.speaker`, else the role of a chat message in `metadata.role`. It is kept as `metadata.speaker`. */
@@ -2723,6 +2725,8 @@ export interface components {
             occurred_at?: string;
             /** @description The document or conversation that the memory belongs to. Its neighbours in it help to find it. */
             document_id?: string;
+            /** @description Whether the memories of the request replace the document: its other memories are forgotten in the same step. Needs `forget` too. One item of a document that says so is enough. Default false. */
+            replace_document?: boolean;
             /** @description Where the memory comes from. */
             source?: string;
             /** @description Who said it: `user`, `assistant` or a name, in visible characters. Default: the text `metadata.speaker`, else the role of a chat message in `metadata.role`. It is kept as `metadata.speaker`. */

@@ -38,7 +38,7 @@ t.test('writes that wait for the right to import into one bank occupy one connec
   const other = bank('other')
   await store.insert(other, [await newMemory('otter')], { now: NOW })
   const memories = await newMemories(['one', 'two'], { documentId: 'letter' })
-  const replacement = { documentIds: ['letter'], keep: [], mayRemove: true }
+  const replacement = { documentIds: ['letter'], keep: [] }
   const leaving = new AbortController()
   const writes: Array<Promise<unknown>> = []
   await database.transaction(async (tx) => {

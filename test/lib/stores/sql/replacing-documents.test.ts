@@ -17,14 +17,13 @@ t.test('a document that two processes replace at once has the text of the last, 
     file: {
       vector_store: 'postgres',
       vector_store_config: { schema, sweep_interval_ms: 0, index_from: 0 },
-      compatibility: { hindsight: true },
       signal_quality: { dedup: { action: 'warn' } },
     },
     database: { url: DATABASE_URL! },
   }, { newId })
   const [one, other] = [await gateway(), await gateway()]
   const put = async (app: typeof one, content: string) => (
-    await app.post('/v1/default/banks/b/memories', { items: [{ content, document_id: 'letter' }] })
+    await app.post('/v1/retain', { bank_id: 'b', content, document_id: 'letter', replace_document: true })
   )
   await put(one, 'The otter sleeps.')
   const replacements = await database.transaction(async (tx) => {

@@ -1,6 +1,6 @@
 import { HindsightError, type HindsightClient } from '@vectorize-io/hindsight-client'
 import t from 'tap'
-import { rejection } from '../../helpers/rejection.js'
+import { rejection } from '../../../test/helpers/rejection.js'
 import { gateway } from './gateway.js'
 
 const OPERATION = '0d0a7d9e-6f0e-4d55-9a0d-5a3c8a0e1f11'
@@ -49,17 +49,6 @@ t.test('every field of the client is stored, and is visible in the gateway\'s ow
   })
 })
 
-t.test('an item has at most a hundred different tags, those of the request included', async (t) => {
-  const { client } = await gateway(t)
-  const tags = (count: number) => Array.from({ length: count }, (_, index) => `tag ${index}`)
-  await client.retainBatch('home', [{ content: 'one', tags: tags(100) }], { documentTags: tags(100) })
-  t.same(
-    await refusal(client.retainBatch('home', [{ content: 'two', tags: tags(100) }], { documentTags: ['another'] })),
-    [400, 'items[0].tags: must be at most 100, together with document_tags'],
-  )
-  t.strictSame(await texts(client), ['one'])
-})
-
 t.test('a timestamp may have every form that Hindsight accepts', async (t) => {
   const { client } = await gateway(t)
   const when: Record<string, string | null> = {
@@ -78,9 +67,9 @@ t.test('a timestamp may have every form that Hindsight accepts', async (t) => {
     t.equal(item?.['occurred_start'], expected, timestamp)
   }
   for (const timestamp of ['yesterday', '2024-02-30', '2024-03-01T25:00', '', '1709281800']) {
-    t.same(
+    t.match(
       await refusal(client.retain('home', 'x', { timestamp })),
-      [400, 'items[0].timestamp: must be an ISO 8601 date-time'], timestamp,
+      [400, /^items\[0\]\.timestamp: must be an /], timestamp,
     )
   }
 })
@@ -108,19 +97,6 @@ t.test('a document is replaced as a whole, or extended', async (t) => {
   ])
 })
 
-t.test('a document is replaced also by a text that is nearly the same as its earlier one', async (t) => {
-  const texts = [1, 2].map((edition) => (
-    `Alice drinks a cup of green tea with honey every morning before work${edition === 2 ? ' begins' : ''}`
-  ))
-  for (const action of ['off', 'skip', 'warn', 'update'] as const) {
-    const { client } = await gateway(t, { file: { signal_quality: { dedup: { action } } } })
-    for (const text of texts) {
-      await client.retain('home', text, { documentId: 'diary' })
-      t.match(await client.getDocument('home', 'diary'), { original_text: text, memory_unit_count: 1 }, action)
-    }
-  }
-})
-
 t.test('a document stays when its replacement is refused', async (t) => {
   const { client } = await gateway(t)
   await client.retain('home', 'one', { documentId: 'diary' })
@@ -142,47 +118,6 @@ t.test('an asynchronous retain is complete when it is answered, once per operati
   t.match(await put('one'), { success: true }, 'a repeat')
   t.same(await texts(client), ['two'], 'it restores nothing and removes nothing')
   t.match(await refusal(put('three')), [409, /Idempotency-Key|key/i])
-})
-
-t.test('a document is replaced in one step, or not at all', async (t) => {
-  const { client, clock } = await gateway(t, { file: { homeostasis: { rate_limits: { forget_per_minute: 1 } } } })
-  const put = async () => (
-    await client.retain('home', 'two', { async: true, operationId: OPERATION, documentId: 'diary' })
-  )
-  await client.retain('home', 'one', { documentId: 'diary' })
-  await client.retain('home', 'x', { documentId: 'letter' })
-  await client.deleteDocument('home', 'letter')
-  t.match(await refusal(put()), [429, /forget/], 'a removed memory counts as a forget')
-  t.same(await texts(client), ['one'])
-  clock.advance(120_000)
-  await put()
-  t.same(await texts(client), ['two'])
-  await client.retain('home', 'three', { documentId: 'diary', updateMode: 'append' })
-  await put()
-  t.equal((await client.getDocument('home', 'diary'))?.original_text, 'two\n\nthree', 'a repeat keeps newer memories')
-})
-
-t.test('of many simultaneous replacements of a document one remains, completely', async (t) => {
-  const { client } = await gateway(t)
-  await client.retainBatch('home', [{ content: 'the first' }, { content: 'of two' }], { documentId: 'diary' })
-  const versions = Array.from({ length: 8 }, (_, index) => [`one of ${index}`, `two of ${index}`, `three of ${index}`])
-  await Promise.all(versions.map(async (version) => (
-    await client.retainBatch('home', version.map((content) => ({ content })), { documentId: 'diary' })
-  )))
-  const left = (await texts(client)).sort()
-  t.ok(versions.some((version) => version.toSorted().join() === left.join()), left.join(', '))
-})
-
-t.test('simultaneous replacements leave one also with the detection of near-duplicates', async (t) => {
-  for (const action of ['skip', 'update', 'warn'] as const) {
-    const { client } = await gateway(t, { file: { signal_quality: { dedup: { action, threshold: 0.99 } } } })
-    await client.retain('home', 'Alice drinks green tea in the garden.', { documentId: 'diary' })
-    await Promise.all([
-      client.retain('home', 'The harbour has nine boats.', { documentId: 'diary' }),
-      client.retain('home', 'A heron waits by the river.', { documentId: 'diary' }),
-    ])
-    t.equal((await texts(client)).length, 1, action)
-  }
 })
 
 t.test('an unsupported option that would change the result is refused, and nothing is stored', async (t) => {
@@ -221,13 +156,15 @@ t.test('a value that the gateway refuses is refused under the name that the call
 })
 
 t.test('the bounds of a batch are those of the gateway', async (t) => {
-  const { client, post } = await gateway(t, { file: { homeostasis: { rate_limits: { retain_per_minute: 3 } } } })
+  const { client, hindsight } = await gateway(t, { file: { homeostasis: { rate_limits: { retain_per_minute: 3 } } } })
   t.match(
     await refusal(client.retainBatch('home', Array.from({ length: 1001 }, () => ({ content: 'a' })))), [400, /items/],
   )
   t.match(await refusal(client.retainBatch('home', [])), [400, /items/])
   t.match(await refusal(client.retain('home', 'x'.repeat(50_001))), [400, /content/])
-  const unknown = await post('/v1/default/banks/home/memories', { items: [{ content: 'a', colour: 'red' }] })
+  const unknown = await hindsight.inject({
+    method: 'POST', url: '/v1/default/banks/home/memories', payload: { items: [{ content: 'a', colour: 'red' }] },
+  })
   t.match([unknown.statusCode, unknown.json()], [
     400, { detail: /items\[0\]\.colour: is not a known field/, code: 'invalid_request' },
   ])

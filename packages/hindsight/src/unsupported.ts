@@ -1,5 +1,5 @@
 import type { FastifyInstance, HTTPMethods } from 'fastify'
-import { BANK, routeConfig, unsupported, type HindsightOptions } from './route.js'
+import { BANK, unsupported } from './gateway.js'
 
 /** A group of operations, why it is not supported, and the operations by their paths below a bank. */
 interface Group {
@@ -142,8 +142,8 @@ const UNSUPPORTED: readonly Group[] = [
   },
 ]
 
-/** Answers 501 with the reason, after authentication and before the body is read. */
-export async function unsupportedRoutes (app: FastifyInstance, options: HindsightOptions): Promise<void> {
+/** Answers 501 with the reason, before the body is read. */
+export function unsupportedRoutes (app: FastifyInstance): void {
   for (const { what, why, operations, elsewhere = {} } of UNSUPPORTED) {
     const inBanks = Object.entries(operations).map(([path, methods]) => [`${BANK}${path}`, methods] as const)
     for (const [url, method] of [...inBanks, ...Object.entries(elsewhere)]) {
@@ -151,8 +151,6 @@ export async function unsupportedRoutes (app: FastifyInstance, options: Hindsigh
         method: [...method],
         url,
         exposeHeadRoute: false,
-        config: routeConfig(options),
-        schema: { hide: true },
         onRequest: async () => { throw unsupported(what, why) },
         handler: async () => {},
       })

@@ -1,9 +1,9 @@
 import { HindsightError, type HindsightClient } from '@vectorize-io/hindsight-client'
 import t from 'tap'
 import type { FileConfig } from '../../../lib/config/schema.js'
-import { startJwksServer } from '../../helpers/jwks-server.js'
-import { rejection } from '../../helpers/rejection.js'
-import { hs256, NOW, rs256, rsaKey, secondsFromNow } from '../../helpers/tokens.js'
+import { startJwksServer } from '../../../test/helpers/jwks-server.js'
+import { rejection } from '../../../test/helpers/rejection.js'
+import { hs256, NOW, rs256, rsaKey, secondsFromNow } from '../../../test/helpers/tokens.js'
 import { gateway } from './gateway.js'
 
 const KEY = 'correct horse battery staple'
@@ -52,14 +52,12 @@ t.test('a caller without the permission is denied access, and changes and learns
 })
 
 for (const [permission, calls] of Object.entries(CALLS)) {
-  // The memories of a document are looked up before they are forgotten.
-  const granted = permission === 'forget' ? ['forget', 'read'] as const : [permission as 'read'] as const
-  t.test(`${granted.join(' and ')} suffices for operations that need ${permission}`, async (t) => {
+  t.test(`${permission} suffices for operations that need it`, async (t) => {
     const { clientOf } = await gateway(t, {
       file: {
         access_control: { enabled: true, default_policy: 'deny' },
         access_grants: [
-          { bank_id: 'team', principal: 'user:bob', permissions: [...granted] },
+          { bank_id: 'team', principal: 'user:bob', permissions: [permission as 'read'] },
           { bank_id: 'team', principal: 'user:root', permissions: ['*'] },
         ],
       },
@@ -67,8 +65,7 @@ for (const [permission, calls] of Object.entries(CALLS)) {
     await clientOf({ principal: 'user:root' }).retain('team', 'The team drinks green tea.', { documentId: 'diary' })
     const bob = clientOf({ principal: 'user:bob' })
     for (const [name, call] of calls) await t.resolves(call(bob, 'team'), name)
-    const others = Object.keys(CALLS).filter((other) => !granted.some((one) => one === other))
-    for (const other of others) {
+    for (const other of Object.keys(CALLS).filter((other) => other !== permission)) {
       for (const [name, call] of CALLS[other]!) {
         t.match((await rejection(Error, call(bob, 'team'))).message, /is denied/, name)
       }
@@ -76,30 +73,25 @@ for (const [permission, calls] of Object.entries(CALLS)) {
   })
 }
 
-t.test('only a caller that may also forget a document can replace it', async (t) => {
+t.test('only a caller who may also forget can replace a document', async (t) => {
   const { clientOf } = await gateway(t, {
     file: {
       access_control: { enabled: true, default_policy: 'deny' },
-      access_grants: [
-        { bank_id: 'team', principal: 'user:writer', permissions: ['write', 'read'] },
-        { bank_id: 'team', principal: 'user:root', permissions: ['*'] },
-      ],
+      access_grants: [{ bank_id: 'team', principal: 'user:writer', permissions: ['write', 'read'] }],
     },
   })
   const writer = clientOf({ principal: 'user:writer' })
-  const root = clientOf({ principal: 'user:root' })
-  await writer.retain('team', 'first', { documentId: 'diary' })
-  t.match(await rejection(HindsightError, writer.retain('team', 'second', { documentId: 'diary' })), {
+  t.match(await rejection(HindsightError, writer.retain('team', 'first', { documentId: 'diary' })), {
     statusCode: 403, details: "Principal 'user:writer' is denied 'forget' on bank 'team'",
   })
-  t.equal((await root.getDocument('team', 'diary'))?.original_text, 'first', 'nothing is stored')
   await writer.retain('team', 'second', { documentId: 'diary', updateMode: 'append' })
-  await root.retain('team', 'third', { documentId: 'diary' })
-  t.equal((await root.getDocument('team', 'diary'))?.original_text, 'third')
+  t.equal((await writer.getDocument('team', 'diary'))?.original_text, 'second')
 })
 
 t.test('api_key mode accepts the key as the client sends it', async (t) => {
-  const { url, get, clientOf, client } = await gateway(t, { auth: { mode: 'api_key', apiKey: KEY }, file: OWNERS })
+  const { url, hindsight, clientOf, client } = await gateway(
+    t, { auth: { mode: 'api_key', apiKey: KEY }, file: OWNERS }, {}, { apiKeyPrincipal: 'service:hindsight' },
+  )
   const bare = clientOf({ apiKey: KEY })
   await bare.retain('service-hindsight', 'The service drinks green tea.')
   t.match(await bare.recall('service-hindsight', 'tea'), { results: [{ text: /green tea/ }] }, 'as service:hindsight')
@@ -112,28 +104,21 @@ t.test('api_key mode accepts the key as the client sends it', async (t) => {
     t.match(await rejection(HindsightError, wrong.recall('alice', 'tea')), {
       statusCode: 401, details: 'Invalid or missing API key',
     }, what)
-    t.match((await rejection(HindsightError, wrong.listDirectives('alice'))).statusCode, 401, `${what}, before 501`)
   }
   const path = '/v1/default/banks/alice/memories/list'
   const status = async (headers: Record<string, string>) => (
-    (await get(path, { 'x-service-principal': 'user:alice', ...headers })).statusCode
+    (await hindsight.inject({ url: path, headers: { 'x-service-principal': 'user:alice', ...headers } })).statusCode
   )
   t.equal(await status({ 'x-api-key': KEY }), 200, 'the form that the gateway itself accepts')
-  t.equal(await status({ 'x-api-key': KEY, authorization: `bearer ${KEY}` }), 200)
-  t.equal(await status({ 'x-api-key': KEY, authorization: 'Bearer other' }), 401, 'both keys must be valid')
-  t.equal(await status({ 'x-api-key': KEY, authorization: 'Basic YTpi' }), 401)
-  t.equal(
-    (await get('/v1/banks', { authorization: `Bearer ${KEY}`, 'x-service-principal': 'user:alice' })).statusCode, 401,
-    'only there',
-  )
+  t.equal(await status({ authorization: `bearer ${KEY}` }), 200)
+  t.equal(await status({ authorization: 'Basic YTpi' }), 401)
   t.equal((await fetch(`${url}/version`)).status, 200, 'the version is public')
 })
 
 t.test('a caller with only the key has the principal of the configuration', async (t) => {
   const { clientOf } = await gateway(t, {
-    auth: { mode: 'api_key', apiKey: KEY },
-    file: { ...OWNERS, compatibility: { hindsight: true, hindsight_principal: 'agent:legacy' } },
-  })
+    auth: { mode: 'api_key', apiKey: KEY }, file: OWNERS,
+  }, {}, { apiKeyPrincipal: 'agent:legacy' })
   await t.resolves(clientOf({ apiKey: KEY }).retain('agent-legacy', 'It works.'))
   t.match(await rejection(HindsightError, clientOf({ apiKey: KEY }).retain('service-hindsight', 'It works.')), {
     details: "Principal 'agent:legacy' is denied 'write' on bank 'service-hindsight'",
@@ -176,11 +161,4 @@ t.test('jwt_oidc mode separates tenants', async (t) => {
   await other.deleteBank('shared')
   t.match(await acme.recall('shared', 'tea'), { results: [{ text: 'Acme drinks green tea.' }] })
   t.match(await acme.getBankProfile('shared'), { mission: 'Only of acme.' })
-})
-
-t.test('the routes do not exist where the API is switched off', async (t) => {
-  const { client, url } = await gateway(t, { file: { compatibility: { hindsight: false } } })
-  t.match(await rejection(HindsightError, client.getVersion()), { statusCode: 404, details: 'No such route' })
-  t.match(await rejection(HindsightError, client.recall('alice', 'tea')), { statusCode: 404, details: 'No such route' })
-  t.equal((await fetch(`${url}/v1/default/banks/alice`, { method: 'DELETE' })).status, 404)
 })
