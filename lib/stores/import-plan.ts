@@ -1,6 +1,4 @@
 import { isAtLeast, type Trust } from '../identity/trust.js'
-import type { Steps } from '../concurrency/steps.js'
-import { SplitMap } from './split-map.js'
 import {
   LowerTrustError, MemoryChangedError, type ImportOutcome, type NewMemory, type OnConflict,
 } from './vector-store.js'
@@ -32,17 +30,17 @@ interface ExistingMemories<S> {
  * @param toExisting extracts the properties that decide conflicts
  * @throws LowerTrustError and MemoryChangedError with `supersede`
  */
-export function * importSteps<S extends object> (
+export function planImport<S extends object> (
   memories: readonly NewMemory[], existing: ExistingMemories<S>, toExisting: (each: S) => ExistingMemory,
   onConflict: OnConflict,
-): Steps<ImportPlan<S>> {
+): ImportPlan<S> {
   const outcome: Mutable<ImportOutcome> = { imported: 0, skipped: 0, overwritten: 0 }
   // An element is undefined when a later memory of the same call replaced it. In the maps, null marks the key of a
   // replaced memory.
   const added: Array<NewMemory | undefined> = []
   const removed: S[] = []
-  const placeById = new SplitMap<number | null>()
-  const placeByFingerprint = new SplitMap<number | null>()
+  const placeById = new Map<string, number | null>()
+  const placeByFingerprint = new Map<string, number | null>()
   for (const memory of memories) {
     if (onConflict === 'supersede' && memory.supersedes !== undefined) {
       const replaced = existing.byId(memory.memoryId)
@@ -59,7 +57,6 @@ export function * importSteps<S extends object> (
     const conflicts = places.size + conflicting.size > 0
     if (conflicts && onConflict === 'skip') {
       outcome.skipped++
-      yield
       continue
     }
     const replace = (each: ExistingMemory) => {
@@ -82,7 +79,6 @@ export function * importSteps<S extends object> (
     added.push(memory)
     if (conflicts) outcome.overwritten++
     else outcome.imported++
-    yield
   }
   return { added: added.filter((memory) => memory !== undefined), removed, outcome }
 }

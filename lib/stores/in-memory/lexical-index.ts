@@ -2,7 +2,7 @@ import { isAssistants, poolSize, WINDOW_REACH } from '../context.js'
 import { lexicalScores, QueryWeights, type MatchedPassage, type Member, type ScoredMember } from '../lexical-scores.js'
 import { TopK } from '../top-k.js'
 import { byMemoryId, type LexicalRequest, type Passage } from '../vector-store.js'
-import type { Accept, Entry } from './entry.js'
+import type { Accept, Entry } from './bank.js'
 
 /** Removed passages stay in the postings until they are more than this share of all. */
 const REMOVED_SHARE = 0.2
@@ -20,8 +20,6 @@ interface SearchOptions {
   limit: number
   /** Which memories are found. The neighbours of a memory add to its score whether or not they are accepted. */
   accept: Accept
-  /** Memories that do not exist for the search, because they have expired and are not removed yet. */
-  expired: ReadonlySet<Entry>
   /** Which of the found memories `total` counts. Default: all */
   counts?: ((entry: Entry) => boolean) | undefined
 }
@@ -30,8 +28,11 @@ export interface LexicalMatches {
   /** Best first. */
   best: ReadonlyArray<ScoredMember<{ entry: Entry }>>
   total: number
-  /** The scores of any memory of the bank. */
-  scoresOf (entry: Entry): { score: number, own: number }
+  /**
+   * The scores of any memory of the bank, by the `head` that it had when the search was made; the index may have
+   * changed since.
+   */
+  scoresOf (head: number): { score: number, own: number }
 }
 
 class EntryMember implements Member {
@@ -116,21 +117,24 @@ export class LexicalIndex {
     else postings.push(number, count)
   }
 
-  /** Has no effect on an entry that is not in the index. */
-  remove (entry: Entry): void {
-    const { head, passages } = entry
-    if (this.#entries[head] !== entry) return
-    for (let number = head; number < head + passages.length; number++) {
-      this.#entries[number] = undefined
-      this.#totalLength -= this.#lengths[number]!
+  /** Entries that are not in the index are ignored. */
+  remove (entries: readonly Entry[]): void {
+    for (const entry of entries) {
+      const { head, passages } = entry
+      if (this.#entries[head] !== entry) continue
+      for (let number = head; number < head + passages.length; number++) {
+        this.#entries[number] = undefined
+        this.#totalLength -= this.#lengths[number]!
+      }
+      this.#removed += passages.length
     }
-    this.#removed += passages.length
     if (this.#removed > this.#entries.length * REMOVED_SHARE) this.#compact()
   }
 
-  search (request: LexicalRequest, { limit, accept, expired, counts }: SearchOptions): LexicalMatches {
-    const lists = this.#listsOf(request.terms, expired)
-    const query = new QueryWeights({ ...this.#sizeWithout(expired), frequencies: lists.map(count) }, request)
+  search (request: LexicalRequest, { limit, accept, counts }: SearchOptions): LexicalMatches {
+    const lists = this.#listsOf(request.terms)
+    const statistics = { passages: this.size, meanLength: this.#meanLength, frequencies: lists.map(count) }
+    const query = new QueryWeights(statistics, request)
     const { shares, heads } = this.#ownScores(lists, query)
     const accepted = accept === undefined ? heads : heads.filter((head) => accept(this.#entries[head]!.memory))
     const pools = accept === undefined ? [heads] : [heads, accepted]
@@ -147,7 +151,7 @@ export class LexicalIndex {
       memberNumbers.fill(members.push(member), head, head + length)
       return member
     }
-    const windows = request.context ? pool.map((entry) => windowOf(entry, expired).map(toMember)) : []
+    const windows = request.context ? pool.map((entry) => windowOf(entry).map(toMember)) : []
     const pooled = pool.map((entry) => toMember(entry)!)
     addPassages(lists, memberNumbers, members, this.#lengths)
     const scores = lexicalScores(query, request, pooled, windows, limit)
@@ -161,35 +165,29 @@ export class LexicalIndex {
     return {
       best: scores.best,
       total,
-      scoresOf: (entry) => {
-        const number = memberNumbers[entry.head]!
-        const own = shares[entry.head]!
+      scoresOf: (head) => {
+        const number = memberNumbers[head]!
+        const own = shares[head]!
         return number > 0 ? scores.scoresOf(members[number - 1]!) : { score: own, own }
       },
     }
   }
 
-  /** The postings of each term, without those of removed and expired memories. */
-  #listsOf (terms: readonly string[], expired: ReadonlySet<Entry>): Postings[] {
+  /** The postings of each term, without those of removed memories. */
+  #listsOf (terms: readonly string[]): Postings[] {
     const lists = terms.map((term) => this.#postings.get(term) ?? NO_POSTINGS)
-    if (this.#removed === 0 && expired.size === 0) return lists
+    if (this.#removed === 0) return lists
     return lists.map((list) => {
       const present: Postings = []
       for (let at = 0; at < list.length; at += 2) {
-        const entry = this.#entries[list[at]!]
-        if (entry !== undefined && !expired.has(entry)) present.push(list[at]!, list[at + 1]!)
+        if (this.#entries[list[at]!] !== undefined) present.push(list[at]!, list[at + 1]!)
       }
       return present
     })
   }
 
-  #sizeWithout (expired: ReadonlySet<Entry>): { passages: number, meanLength: number } {
-    let [passages, length] = [this.size, this.#totalLength]
-    for (const entry of expired) {
-      passages -= entry.passages.length
-      length -= this.#meanLengthOf(entry) * entry.passages.length
-    }
-    return { passages, meanLength: passages === 0 ? 0 : length / passages }
+  get #meanLength (): number {
+    return this.size === 0 ? 0 : this.#totalLength / this.size
   }
 
   #meanLengthOf ({ head, passages: { length } }: Entry): number {
@@ -310,17 +308,15 @@ function addCount (
   }
 }
 
-/** A memory in the middle of its neighbours that have not expired. */
-function windowOf (entry: Entry, expired: ReadonlySet<Entry>): Array<Entry | undefined> {
+/** A memory in the middle of its neighbours. */
+function windowOf (entry: Entry): Array<Entry | undefined> {
   const window: Array<Entry | undefined> = [entry]
-  for (const side of ['before', 'after'] as const) {
-    let neighbour: Entry | undefined = entry
-    for (let places = 1; places <= WINDOW_REACH; places++) {
-      do neighbour = neighbour?.[side]
-      while (neighbour !== undefined && expired.has(neighbour))
-      if (side === 'before') window.unshift(neighbour)
-      else window.push(neighbour)
-    }
+  let [before, after]: Array<Entry | undefined> = [entry, entry]
+  for (let places = 1; places <= WINDOW_REACH; places++) {
+    before = before?.before
+    after = after?.after
+    window.unshift(before)
+    window.push(after)
   }
   return window
 }

@@ -1,9 +1,7 @@
 import { bankKeyString, type BankKey } from '../../identity/context.js'
 import { readTrust } from '../../identity/trust.js'
-import { runInTurns } from '../../concurrency/steps.js'
 import { turns } from '../../concurrency/turn-budget.js'
-import { importSteps, type ExistingMemory, type ImportPlan } from '../import-plan.js'
-import { SplitMap } from '../split-map.js'
+import { planImport as planConflicts, type ExistingMemory, type ImportPlan } from '../import-plan.js'
 import type { NewMemory, OnConflict } from '../vector-store.js'
 import type { Transaction } from './executor.js'
 import { hasExpired, type ExistingRow } from './insertion.js'
@@ -32,7 +30,7 @@ export async function planImport (
 ): Promise<ImportPlan<ExistingRow>> {
   const { bank, memories, onConflict, now } = options
   const caller = bankKeyString(bank)
-  const [byId, byFingerprint] = [new SplitMap<ExistingRow>(), new SplitMap<ExistingRow>()]
+  const [byId, byFingerprint] = [new Map<string, ExistingRow>(), new Map<string, ExistingRow>()]
   const expired: ExistingRow[] = []
   for await (const row of lockExisting(tx, options)) {
     if (turns.isExhausted) await turns.next(caller)
@@ -48,7 +46,7 @@ export async function planImport (
     },
     byFingerprint: (fingerprint: string) => byFingerprint.get(fingerprint),
   }
-  const plan = await runInTurns(importSteps(memories, existing, toExisting, onConflict), caller)
+  const plan = planConflicts(memories, existing, toExisting, onConflict)
   for (const row of plan.removed) expired.push(row)
   return { ...plan, removed: expired }
 }
