@@ -13,17 +13,17 @@ import authByApp, { type AuthenticateCaller } from './plugins/auth/by-app.js'
 import { authPlugin } from './plugins/auth/index.js'
 import { HEARTBEAT_MS } from './http/event-stream.js'
 import { missingVariables } from './http/missing-auth-variables.js'
+import answerSize from './plugins/answer-size.js'
 import bankAccess from './plugins/bank-access.js'
-import bodyReader from './plugins/body-reader.js'
-import boundsPlugin from './plugins/bounds.js'
+import bodies from './plugins/bodies.js'
+import connections from './plugins/connections.js'
 import cors from './plugins/cors.js'
 import consolePages from './plugins/console.js'
 import errors from './plugins/errors.js'
 import history from './plugins/history.js'
 import hostNames from './plugins/host-names.js'
 import httpRules from './plugins/http-rules.js'
-import largeAnswers from './plugins/large-answers.js'
-import inFlight from './plugins/in-flight.js'
+import limits from './plugins/limits.js'
 import links from './plugins/links.js'
 import loopbackOnly from './plugins/loopback-only.js'
 import { loggerOptions, type LogOptions } from './plugins/logger.js'
@@ -31,17 +31,12 @@ import memory from './plugins/memory.js'
 import metrics from './plugins/metrics.js'
 import notFound from './plugins/not-found.js'
 import openapi from './plugins/openapi.js'
-import pipelining from './plugins/pipelining.js'
-import readThrottling from './plugins/read-throttling.js'
 import reload from './plugins/reload.js'
 import requestLog, { answerUnreadableUrl, requestId } from './plugins/request-log.js'
 import routeScopes, { setRouteScope } from './plugins/route-scopes.js'
-import rowBudget from './plugins/row-budget.js'
 import shutdown from './plugins/shutdown.js'
-import slowReaders from './plugins/slow-readers.js'
 import { answerBrokenRequest } from './plugins/socket-errors.js'
 import sourceGuard from './plugins/source-guard.js'
-import streams from './plugins/streams.js'
 import tracing from './plugins/tracing.js'
 import validation from './plugins/validation.js'
 import { adminAccessRoutes } from './routes/admin-access.js'
@@ -118,6 +113,7 @@ export async function buildApp (
     forceCloseConnections: 'idle',
     // A store may have to migrate or recover first, and has time limits of its own.
     pluginTimeout: 0,
+    connectionTimeout: config.bounds.stalled_seconds * 1000,
     requestTimeout,
     http: {
       headersTimeout: Math.min(HEADERS_TIMEOUT_MS, requestTimeout),
@@ -147,15 +143,9 @@ export async function assemble (
   const version = packageVersion()
   const mode = embedded?.authenticate === undefined ? config.auth.mode : 'host'
   await app.register(errors)
-  await app.register(boundsPlugin, { bounds: config.bounds })
+  await app.register(connections)
   await app.register(activeRequests)
   await app.register(requestLog, { accessLog: embedded?.accessLog ?? true })
-  await app.register(readThrottling)
-  await app.register(pipelining)
-  await app.register(slowReaders, { ownsServer })
-  await app.register(streams)
-  await app.register(rowBudget)
-  await app.register(largeAnswers)
   await app.register(tracing, { version, url: config.tracesUrl })
   const devHosts = mode === 'dev' ? config.allowedHosts ?? [] : undefined
   await app.register(metrics, { mode, host: config.host, port: config.metricsPort, allowedHosts: devHosts })
@@ -165,11 +155,12 @@ export async function assemble (
   if (mode === 'dev' && !ownsServer && config.allowDevAuth !== true) await app.register(loopbackOnly)
   await app.register(routeScopes)
   if (config.corsOrigins !== undefined) await app.register(cors, { origins: config.corsOrigins })
-  await app.register(inFlight, { ownsServer })
+  await app.register(limits, { bounds: config.bounds, ownsServer })
+  await app.register(answerSize)
   await app.register(shutdown)
   await app.register(links)
   await app.register(notFound)
-  await app.register(bodyReader)
+  await app.register(bodies)
   await app.register(validation)
   await app.register(accessControl, { settings: settings.access })
   await app.register(memory, { config, overrides })

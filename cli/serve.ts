@@ -9,7 +9,6 @@ import { warmUp } from '../lib/memory/warm-up.js'
 import { ProviderError } from '../lib/providers/registry.js'
 import { listenHost, ListenError } from '../http/listen-error.js'
 import { checkedConfig } from './config/check.js'
-import { shortenCollectionsOfSmallHeaps } from './garbage-collection.js'
 import { endsWithTerminal, onHangup } from './hangup.js'
 import { flushLog } from '../plugins/log-destination.js'
 import { reportLines, startReport } from '../plugins/start-report.js'
@@ -70,7 +69,6 @@ interface ServeOptions {
  * called `holdHangups`.
  */
 export async function serve ({ envFile: envFileName, dataFolder }: ServeOptions = {}): Promise<void> {
-  shortenCollectionsOfSmallHeaps()
   try {
     const envFile = applyEnvFile(process.env, process.cwd(), envFileName)
     const load = () => checkedConfig(process.env, { dataFolder })

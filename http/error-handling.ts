@@ -13,9 +13,20 @@ function mediaTypesOf ({ routeOptions: { schema } }: FastifyRequest): string[] {
   return content === undefined ? [JSON_TYPE] : Object.keys(content)
 }
 
-/** Many clients set no Content-Type by themselves, and their users would look for the fault in the body. */
-function wrongTypeOf ({ headers }: FastifyRequest): string {
-  return (headers['content-type'] ?? '') === '' ? 'Content-Type is missing' : 'Unsupported Content-Type'
+export function unsupportedMediaType (request: FastifyRequest): ServiceError {
+  // Many clients set no Content-Type by themselves, and their users would look for the fault in the body.
+  const isMissing = (request.headers['content-type'] ?? '') === ''
+  return new ServiceError(
+    'unsupported_media_type',
+    `${isMissing ? 'Content-Type is missing' : 'Unsupported Content-Type'}: this route takes ` +
+      mediaTypesOf(request).join(' or '),
+  )
+}
+
+function bodyTooLarge ({ routeOptions: { bodyLimit, config } }: FastifyRequest): ServiceError {
+  const { bodyBound = 'SERVICES_MAX_BODY_BYTES' } = config
+  const setting = bodyBound === null ? '' : ` (${bodyBound})`
+  return new ServiceError('body_too_large', `Request body is too large: more than ${bodyLimit} bytes${setting}`)
 }
 
 /** Translates Fastify's own errors. Its messages can quote the body, so none of them is passed on. */
@@ -23,12 +34,9 @@ function fromFastify (error: FastifyError, request: FastifyRequest): ServiceErro
   if (error.validation !== undefined) return validationError(error.validation)
   switch (error.code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
-      return new ServiceError('body_too_large', 'Request body is too large')
+      return bodyTooLarge(request)
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
-      return new ServiceError(
-        'unsupported_media_type',
-        `${wrongTypeOf(request)}: this route takes ${mediaTypesOf(request).join(' or ')}`,
-      )
+      return unsupportedMediaType(request)
     case 'FST_ERR_CTP_INVALID_JSON_BODY':
       return new ServiceError('invalid_json', 'Request body is not valid JSON')
     case 'FST_ERR_CTP_EMPTY_JSON_BODY':
@@ -89,6 +97,9 @@ function isAbort (error: unknown): boolean {
 export function sendError (error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const known = toServiceError(error, request)
   logFailure(known, request)
+  // Fastify would close the connection while the client sends, and the client would lose the answer; so Node discards
+  // the rest of the body.
+  if (known.code === 'body_too_large') reply.removeHeader('connection')
   void reply
     .code(statusOf(known))
     .headers(errorHeaders(known))

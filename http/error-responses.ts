@@ -42,6 +42,7 @@ export const ERROR_RESPONSES: Readonly<Record<ErrorCode, ErrorResponse>> = {
   rate_limited: { status: 429 },
   quota_exceeded: { status: 429 },
   overloaded: { status: 429 },
+  too_many_requests: { status: 429, headers: CLOSE },
   too_many_streams: { status: 429, headers: CLOSE },
   misconfigured: { status: 500 },
   internal_error: { status: 500 },

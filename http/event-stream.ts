@@ -1,12 +1,11 @@
-import type { Readable } from 'node:stream'
+import { Readable } from 'node:stream'
 import { TIMED_OUT, withTimeout } from '../lib/concurrency/deadline.js'
 import { prefers } from './accept.js'
-import { backPressured, splitBytes } from './chunked-body.js'
 
 export const EVENT_STREAM = 'text/event-stream'
 /** Milliseconds of silence after which an event stream of the API sends a comment. */
 export const HEARTBEAT_MS = 15_000
-const HEARTBEAT = Buffer.from(': heartbeat\n\n')
+const HEARTBEAT = ': heartbeat\n\n'
 
 export interface ServerSentEvent {
   event: string
@@ -29,12 +28,12 @@ export interface EventStreamOptions {
 export function eventStream (
   events: AsyncGenerator<ServerSentEvent, void>, { heartbeatMs, onError }: EventStreamOptions,
 ): Readable {
-  return backPressured(chunks(events, heartbeatMs, onError))
+  return Readable.from(textsOf(events, heartbeatMs, onError), { highWaterMark: 1 })
 }
 
-async function * chunks (
+async function * textsOf (
   events: AsyncGenerator<ServerSentEvent, void>, heartbeatMs: number, onError: EventStreamOptions['onError'],
-): AsyncGenerator<Buffer> {
+): AsyncGenerator<string> {
   let next: Promise<IteratorResult<ServerSentEvent, void>> | undefined
   try {
     for (;;) {
@@ -46,10 +45,10 @@ async function * chunks (
       }
       next = undefined
       if (result.done === true) return
-      yield * format(result.value)
+      yield format(result.value)
     }
   } catch (error) {
-    yield * format(onError(error))
+    yield format(onError(error))
   } finally {
     // The request's signal ends a step in progress, so it is not awaited and its outcome is ignored.
     next?.catch(() => {})
@@ -58,8 +57,8 @@ async function * chunks (
 }
 
 /** JSON text on one line has no line feed, so one `data` line holds it. */
-function format ({ event, data }: ServerSentEvent): Iterable<Buffer> {
-  return splitBytes(Buffer.from(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`))
+function format ({ event, data }: ServerSentEvent): string {
+  return `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`
 }
 
 /** Whether an Accept header prefers events to JSON. */

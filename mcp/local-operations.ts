@@ -1,4 +1,3 @@
-import type { RowBudget } from '../lib/concurrency/byte-budget.js'
 import { invalidField } from '../lib/errors/service-error.js'
 import { callerOf, type RequestContext } from '../lib/identity/context.js'
 import { IDEMPOTENCY_KEY_IN_WORDS, isIdempotencyKey, type IdempotencyKey } from '../lib/memory/idempotency.js'
@@ -6,15 +5,8 @@ import { requestFingerprint } from '../lib/memory/request-fingerprint.js'
 import type { MemoryService } from '../lib/memory/service.js'
 import type { MemoryOperations } from './operations.js'
 
-/** Runs work with a budget for the rows that the store reads. */
-export type WithRowBudget = <T>(work: (budget: RowBudget | undefined) => Promise<T>) => Promise<T>
-
-const unbounded: WithRowBudget = async (work) => await work(undefined)
-
 /** The operations of the memory service in this process, as one caller. */
-export function localOperations (
-  memory: MemoryService, context: RequestContext, withRowBudget: WithRowBudget = unbounded,
-): MemoryOperations {
+export function localOperations (memory: MemoryService, context: RequestContext): MemoryOperations {
   const { banks } = memory
   const keyOf = async (operation: string, request: object, key: string | undefined) => (
     key === undefined ? undefined : await idempotencyOf(operation, request, key, context)
@@ -22,18 +14,12 @@ export function localOperations (
   return {
     checkAccess: (permission, bankIds) => memory.checkAccess(context, permission, bankIds),
     retain: async (request, { idempotencyKey, signal }) => (
-      await withRowBudget(async (budget) => (
-        await memory.retain(request, context, {
-          idempotency: await keyOf('retain', request, idempotencyKey), signal, budget,
-        })
-      ))
+      await memory.retain(request, context, {
+        idempotency: await keyOf('retain', request, idempotencyKey), signal,
+      })
     ),
-    recall: async (request, { signal }) => (
-      await withRowBudget(async (budget) => await memory.recall(request, context, { signal, budget }))
-    ),
-    reflect: async (request, { signal }) => (
-      await withRowBudget(async (budget) => await memory.reflect(request, context, { signal, budget }))
-    ),
+    recall: async (request, { signal }) => await memory.recall(request, context, { signal }),
+    reflect: async (request, { signal }) => await memory.reflect(request, context, { signal }),
     forget: async (request, { idempotencyKey, signal }) => (
       await memory.forget(request, context, {
         idempotency: await keyOf('forget', request, idempotencyKey), signal,
@@ -41,9 +27,7 @@ export function localOperations (
     ),
     listBanks: async (query, { signal }) => await banks.list(query, context, { signal }),
     getBank: async (bankId) => await banks.describe(bankId, context),
-    listMemories: async (bankId, query) => (
-      await withRowBudget(async (budget) => await banks.memories({ ...query, bank_id: bankId }, context, { budget }))
-    ),
+    listMemories: async (bankId, query) => await banks.memories({ ...query, bank_id: bankId }, context),
     getMemory: async (bankId, memoryId) => await banks.memory(bankId, memoryId, context),
   }
 }

@@ -4,8 +4,6 @@ import {
 import { StdioServerTransport } from '@modelcontextprotocol/server/stdio'
 import type { Readable, Writable } from 'node:stream'
 import { withTimeout } from '../lib/concurrency/deadline.js'
-import { runSync } from '../lib/concurrency/steps.js'
-import { markRoundedIntegers } from '../lib/validation/rounded-integers.js'
 
 type Message = ReturnType<typeof deserializeMessage>
 type RequestId = string | number
@@ -102,7 +100,7 @@ export class StdioTransport extends StdioServerTransport {
       this.onerror?.(new Error(`the client has sent a message of more than ${maxMessageBytes} bytes`))
       return
     }
-    const line = runSync(markRoundedIntegers(Buffer.concat(this.#parts))).toString('utf8').trim()
+    const line = Buffer.concat(this.#parts).toString('utf8').trim()
     this.#parts = []
     this.#bytes = 0
     if (line === '') return

@@ -1,9 +1,9 @@
--- Memories, what search needs of them, and the answers kept for idempotency keys.
+-- Memories, what search needs of them, the configuration of banks, what they have used, and the answers kept for idempotency keys.
 --
--- Rules of every table: (tenant_id, bank_id) leads each key and index, so that partitions, shards and poolers can carry the
--- same statements; '' is the tenant of callers who belong to none. Ids are made by the application. Instants are
--- milliseconds since the epoch, as the application has them. Text that is compared or sorted is compared by code
--- point, so that no locale changes an order or an index.
+-- Rules of every table: bank_key leads each key and index, so that partitions, shards and poolers can carry the same statements. It
+-- is made by bankKeyString in lib/identity/context.ts: the tenant, '' for none, then U+001F, then the bank. Ids are made by the
+-- application. Instants are milliseconds since the epoch, as the application has them. Text that is compared or sorted is compared
+-- by code point, so that no locale changes an order or an index.
 
 -- In a schema that every role's path has, where it is not there yet: statements name its types without one.
 create extension if not exists vector with schema public;
@@ -11,16 +11,14 @@ create extension if not exists vector with schema public;
 -- Which embedding model a bank's vectors are of; a bank without vectors has no row. Searches and writes go by it, so that
 -- a bank moves to another model in one update.
 create table embedding_spaces (
-  tenant_id text collate "C" not null,
-  bank_id text collate "C" not null,
+  bank_key text collate "C" not null,
   model text collate "C" not null,
   dimensions integer not null,
-  primary key (tenant_id, bank_id)
+  primary key (bank_key)
 );
 
 create table memories (
-  tenant_id text collate "C" not null,
-  bank_id text collate "C" not null,
+  bank_key text collate "C" not null,
   memory_id uuid not null,
   fingerprint text collate "C" not null,
   text text not null,
@@ -29,9 +27,11 @@ create table memories (
   occurred_at bigint,
   retained_at bigint not null,
   expires_at bigint,
-  document_id text,
+  document_id text collate "C",
   source text,
   tokens integer not null,
+  -- How far it may be believed: suspect, untrusted or trusted (lib/identity/trust.ts).
+  trust text collate "C" not null,
   -- UTF-16 offsets of the passages in the text, half-open; element n belongs to ordinal n - 1.
   passage_starts integer[] not null,
   passage_ends integer[] not null,
@@ -41,19 +41,36 @@ create table memories (
   passages_length double precision not null,
   -- Whether its passages have vectors of the bank's model.
   embedded boolean not null,
-  primary key (tenant_id, bank_id, memory_id),
-  unique (tenant_id, bank_id, fingerprint)
+  -- Whether its text ends in a question, which the memory after it may answer.
+  question boolean not null,
+  -- Where a memory stands in its document, before the id, and the mean length of its passages. An index has columns for its
+  -- searches to read from it alone, and no expressions.
+  place bigint not null generated always as (coalesce(occurred_at, retained_at)) stored,
+  passage_length double precision generated always as (passages_length / nullif(cardinality(passage_starts), 0)) stored,
+  -- For people who read the table.
+  tenant_id text collate "C" generated always as (split_part(bank_key, E'\x1f', 1)) stored,
+  bank_id text collate "C" generated always as (split_part(bank_key, E'\x1f', 2)) stored,
+  primary key (bank_key, memory_id),
+  unique (bank_key, fingerprint)
 );
-
--- Lists and exports run along it, and so does the list of banks. The id is no key here, or the planner would take this index for
--- one to look ids up in as long as it knows nothing of the table.
-create index memories_by_age on memories (tenant_id, bank_id, retained_at) include (memory_id, expires_at);
-create index memories_expiring on memories (tenant_id, bank_id, expires_at) where expires_at is not null;
+-- Lists and exports run along it, and so does the list of banks.
+create index memories_in_order on memories (bank_key, retained_at, memory_id) include (expires_at);
+create index memories_expiring on memories (bank_key, expires_at) where expires_at is not null;
+-- A question that names only a time lists the memories that occurred in a period, and those without such a time that were retained
+-- in it: each memory has one entry in one of the two.
+create index memories_dated on memories (bank_key, occurred_at) where occurred_at is not null;
+create index memories_undated on memories (bank_key, retained_at, memory_id) where occurred_at is null;
+-- A document in its order, and memories without one in theirs, for the neighbours of a place (lib/stores/context.ts).
+create index memories_in_document on memories (bank_key, document_id, place, memory_id) include (question, expires_at, passage_length)
+  where document_id is not null;
+create index memories_without_document on memories (bank_key, place, memory_id) include (question, expires_at, passage_length)
+  where document_id is null;
+-- What waits for its vectors.
+create index memories_unembedded on memories (bank_key, memory_id) where not embedded;
 
 -- The inverted index: one row for each term of each passage.
 create table postings (
-  tenant_id text collate "C" not null,
-  bank_id text collate "C" not null,
+  bank_key text collate "C" not null,
   term text collate "C" not null,
   memory_id uuid not null,
   ordinal smallint not null,
@@ -62,12 +79,11 @@ create table postings (
   length real not null,
   expires_at bigint,
   -- What a score is made of is in the index, so that a search need not go to the table where vacuum has been.
-  primary key (tenant_id, bank_id, term, memory_id, ordinal) include (weight, length, expires_at)
+  primary key (bank_key, term, memory_id, ordinal) include (weight, length, expires_at)
 ) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02);
 
 create table embeddings (
-  tenant_id text collate "C" not null,
-  bank_id text collate "C" not null,
+  bank_key text collate "C" not null,
   model text collate "C" not null,
   memory_id uuid not null,
   ordinal smallint not null,
@@ -75,7 +91,7 @@ create table embeddings (
   expires_at bigint,
   -- Of unit length, so that the range of half precision is never left.
   embedding halfvec not null,
-  primary key (tenant_id, bank_id, memory_id, ordinal, model),
+  primary key (bank_key, memory_id, ordinal, model),
   check (vector_dims(embedding) = dimensions)
 );
 -- Inline as long as a page has room: an exact search reads every vector of a bank.
@@ -83,25 +99,71 @@ alter table embeddings alter column embedding set storage main;
 
 -- Counts for BM25 and for totals, in a few rows a bank so that writers do not wait for each other's commit. A bank's are summed.
 create table bank_statistics (
-  tenant_id text collate "C" not null,
-  bank_id text collate "C" not null,
+  bank_key text collate "C" not null,
   shard smallint not null,
   memories bigint not null,
   embedded bigint not null,
   expiring bigint not null,
   passages bigint not null,
   length double precision not null,
-  primary key (tenant_id, bank_id, shard)
+  primary key (bank_key, shard)
 ) with (fillfactor = 50);
 
 create table idempotency_keys (
-  tenant_id text collate "C" not null,
-  bank_id text collate "C" not null,
+  bank_key text collate "C" not null,
   -- SHA-256 of the key with caller and operation, in hex.
   key text collate "C" not null,
   request_fingerprint text not null,
   answer text not null,
   kept_at bigint not null,
-  primary key (tenant_id, bank_id, key)
+  primary key (bank_key, key)
 );
-create index idempotency_keys_by_age on idempotency_keys (tenant_id, bank_id, kept_at);
+create index idempotency_keys_by_age on idempotency_keys (bank_key, kept_at);
+
+-- The configuration of banks, as their admins set it, with its history. It is kept apart from the memories and outlives them; only
+-- the removal of the bank takes it away.
+
+-- What is in force: one row a bank. A bank without a configuration of its own, or whose own was taken back, has none.
+create table bank_configurations (
+  bank_key text collate "C" not null,
+  -- Of the change that set it. Revisions are given by the application, one after the other for all banks.
+  revision bigint not null,
+  document text not null,
+  updated_at bigint not null,
+  -- The principal; null for an anonymous caller.
+  updated_by text,
+  primary key (bank_key)
+);
+
+-- The newest changes of each bank, the one in force included.
+create table bank_configuration_history (
+  bank_key text collate "C" not null,
+  revision bigint not null,
+  -- Null where the configuration was taken back.
+  document text,
+  updated_at bigint not null,
+  updated_by text,
+  primary key (bank_key, revision)
+);
+
+-- Which bank each revision changed, for servers that keep configurations in memory. The one global table, whose key does not begin
+-- with the bank: it is read in the order of the changes. Changes of more than a day ago are gone, but the newest one stays, because
+-- the next revision follows from it.
+create table bank_configuration_changes (
+  bank_key text collate "C" not null,
+  revision bigint not null,
+  changed_at bigint not null,
+  primary key (revision)
+);
+
+-- What banks have used of their daily quotas (lib/policy/usage-counters.ts): one row a bank, UTC day and quota that is set. The
+-- sweeper removes rows of past days.
+create table daily_usage (
+  bank_key text collate "C" not null,
+  -- Days since the epoch.
+  day integer not null,
+  -- The quota's name in the configuration.
+  counter text collate "C" not null,
+  used bigint not null,
+  primary key (bank_key, day, counter)
+) with (fillfactor = 50);

@@ -1,10 +1,8 @@
-import type { FastifyContextConfig, FastifyInstance, FastifyRequest, preHandlerHookHandler } from 'fastify'
-import { turnKeyOf } from '../http/turn-key.js'
+import type { FastifyContextConfig, FastifyInstance, preHandlerHookHandler } from 'fastify'
 import type { Permission } from '../lib/access/access-control.js'
 import { invalidRequest } from '../lib/errors/service-error.js'
 import { boundedLists, namedBanks } from '../lib/memory/named-banks.js'
 import { prepareInput, validationError, type InputSchema, type Validator } from '../lib/validation/schema-check.js'
-import { turns } from '../lib/concurrency/turn-budget.js'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -34,19 +32,14 @@ export function bodyCheck (
     prepareInput(body, schema)
     if (!validate(body)) throw validationError(validate.problems)
   }
-  const later = async (request: FastifyRequest, accessCheck: Promise<unknown> | undefined) => {
-    await accessCheck
-    if (turns.isExhausted) await turns.next(turnKeyOf(request))
-    check(request.body)
-  }
   return (request, _reply, done) => {
     const body: unknown = request.body
     const banks = permission === undefined ? undefined : namedBanks(body, lists)
     const accessCheck = banks === undefined
       ? undefined
       : app.memory.checkAccess(request.context, permissionFor?.(body as Record<string, unknown>) ?? permission!, banks)
-    if (accessCheck !== undefined || turns.isExhausted) {
-      void later(request, accessCheck).then(() => { done() }, done)
+    if (accessCheck !== undefined) {
+      void accessCheck.then(() => { check(body) }).then(() => { done() }, done)
       return
     }
     try {

@@ -1,11 +1,21 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { AddressInfo } from 'node:net'
+import Fastify, { LogController, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { collectDefaultMetrics, Registry } from 'prom-client'
 import type { AuthMode } from '../lib/config/config.js'
 import type { Telemetry } from '../lib/telemetry/telemetry.js'
 import { CollectedMetrics } from './metrics/collected-metrics.js'
 import { Instruments } from './metrics/instruments.js'
-import { MetricsServer } from './metrics/metrics-server.js'
+import { listenHost, ListenError } from '../http/listen-error.js'
+import { metricsRoutes } from '../routes/metrics.js'
+import connections from './connections.js'
+import errors from './errors.js'
+import hostNames from './host-names.js'
+import httpRules from './http-rules.js'
+import notFound from './not-found.js'
+import { answerUnreadableUrl, requestId } from './request-log.js'
+import routeScopes, { setRouteScope } from './route-scopes.js'
+import { answerBrokenRequest } from './socket-errors.js'
 
 const UNKNOWN_ROUTE = 'unknown'
 
@@ -43,31 +53,66 @@ async function metrics (app: FastifyInstance, { mode, host, port, allowedHosts }
   const instruments = new Instruments(mode)
   const { registry } = instruments
   app.activeRequests.onEnd((request, reply, status) => { observe(request, reply, status, mode, instruments) })
-  const render = async () => `${await instruments.render()}\n${await processRegistry().metrics()}`
-  let server: MetricsServer | undefined
+  let url: string | undefined
   app.decorate('metrics', {
     telemetry: instruments,
     collected: new CollectedMetrics(registry),
     contentType: registry.contentType,
-    render,
-    get url () { return server?.url },
+    render: async () => `${await registry.metrics()}\n${await processRegistry().metrics()}`,
+    get url () { return url },
   })
   app.addHook('onListen', async () => { processRegistry() })
   if (port === undefined) return
+  const server = await metricsServer(app, allowedHosts)
   app.addHook('onReady', async () => {
-    server = await MetricsServer.listen({
-      host,
-      port,
-      allowedHosts,
-      contentType: registry.contentType,
-      render,
-      onFailure: (err, id) => {
-        app.log.error({ err, request_id: id, code: 'internal_error' }, 'request failed')
-      },
-    })
-    app.log.info(`Metrics are served at ${server.url}`)
+    try {
+      await server.listen({ host: listenHost(host), port })
+    } catch (error) {
+      throw new ListenError('SERVICES_HOST, SERVICES_METRICS_PORT', host, port, error)
+    }
+    const { address, family, port: own } = server.server.address() as AddressInfo
+    url = `http://${family === 'IPv6' ? `[${address}]` : address}:${own}/metrics`
+    app.log.info(`Metrics are served at ${url}`)
   })
-  app.addHook('onClose', async () => { await server?.close() })
+  app.addHook('onClose', async () => { await server.close() })
+}
+
+/** Its connections take descriptors that the gateway's own port needs, and Prometheus uses one. */
+const MAX_CONNECTIONS = 32
+/** Milliseconds without a byte sent or read after which a connection is closed, and for a whole request. */
+const IDLE_TIMEOUT_MS = 10_000
+
+/** A server for GET /metrics only. Anyone who reaches its port may ask. */
+async function metricsServer (
+  { log, metrics }: FastifyInstance, allowedHosts: readonly string[] | undefined,
+): Promise<FastifyInstance> {
+  const server = Fastify({
+    loggerInstance: log,
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
+    genReqId: requestId,
+    connectionTimeout: IDLE_TIMEOUT_MS,
+    requestTimeout: IDLE_TIMEOUT_MS,
+    // A slow scraper does not delay the stop.
+    forceCloseConnections: true,
+    http: { headersTimeout: IDLE_TIMEOUT_MS, connectionsCheckingInterval: 1000, requireHostHeader: false },
+    frameworkErrors: answerUnreadableUrl,
+    clientErrorHandler: answerBrokenRequest,
+  })
+  server.server.maxConnections = MAX_CONNECTIONS
+  await server.register(errors)
+  await server.register(connections)
+  await server.register(httpRules, { ownsServer: true })
+  // A scrape needs no rights, so without the list every name is served.
+  if (allowedHosts !== undefined) await server.register(hostNames, { allowed: allowedHosts })
+  await server.register(routeScopes)
+  await server.register(notFound)
+  server.decorate('metrics', metrics)
+  server.addHook('onRequest', async ({ id }, reply) => { reply.header('x-request-id', id) })
+  await server.register(async (scope) => {
+    setRouteScope(scope, 'admin')
+    await scope.register(metricsRoutes)
+  })
+  return server
 }
 
 /**

@@ -4,7 +4,6 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, RawRe
 import fp from 'fastify-plugin'
 import { sendError } from '../http/error-handling.js'
 import { roundedMs } from '../lib/time/rounded-ms.js'
-import { requestLogger } from './request-logger.js'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -53,7 +52,7 @@ async function requestLog (app: FastifyInstance, { accessLog }: RequestLogOption
   const shown = { info: isShown('info', app), debug: isShown('debug', app) }
   app.setGenReqId(requestId)
   // Uses the gateway's logger even when the server has another.
-  app.setChildLoggerFactory((_parent, bindings, options) => requestLogger(app.log, bindings, options))
+  app.setChildLoggerFactory((_parent, bindings, options) => app.log.child(bindings, options))
   // Callbacks and not promises, because these hooks run for every request.
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)

@@ -1,16 +1,16 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { bodyCodingFault } from '../http/body-coding.js'
-import { toServiceError } from '../http/error-handling.js'
+import { toServiceError, unsupportedMediaType } from '../http/error-handling.js'
 import { pathParameter } from '../http/path-parameter.js'
-import { rawBody } from '../http/raw-body.js'
 import type { WebhookSource, WebhookSources } from '../lib/sources/webhook-sources.js'
+import { bytesOf } from './bodies.js'
 import { refuseOnBehalfOfHeader } from './auth/on-behalf-of.js'
 
 const JSON_TYPE = 'application/json'
+const MEDIA_TYPE = /^\s*[^\s/;]+\/[^\s/;]+\s*(;|$)/
 /** Why a sender cannot act on behalf of somebody: completes the sentence that begins with the header's name. */
 const NOT_FOR_SOURCES = 'is not accepted from a webhook: its events are stored as the principal of the source'
-const NO_BYTES = Buffer.alloc(0)
 
 const IS_SIGNED: unique symbol = Symbol('the signature of the source is verified')
 
@@ -27,36 +27,23 @@ declare module 'fastify' {
  */
 async function sourceGuard (app: FastifyInstance, { sources }: { sources: WebhookSources }): Promise<void> {
   app.decorateRequest(IS_SIGNED, false)
-  const authenticate = async (request: FastifyRequest, body: Buffer) => {
-    await sourceOf(request, sources).authenticate((name) => request.headers[name], body)
-    request[IS_SIGNED] = true
-  }
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser(JSON_TYPE, app.readBody)
+  // Only a sender with the secret may learn that a content type is not taken.
+  app.takeBytes('*')
   // Checked before the body is read, so that a request for an unknown source costs nothing.
-  app.addHook('onRequest', async (request) => { sourceOf(request, sources) })
-  // Fastify refuses another content type before `preValidation`, and only a sender with the secret may learn that.
-  app.addHook('preParsing', async (request, reply, payload) => {
-    const source = sourceOf(request, sources)
-    if (!source.requiresSignature || request.mediaType === JSON_TYPE) return
-    try {
-      const body = await new Promise<Buffer>((resolve, reject) => {
-        app.readBody(request, payload as FastifyRequest['raw'], (error, bytes = NO_BYTES) => {
-          if (error === null) resolve(bytes)
-          else reject(error)
-        })
-      })
-      await authenticate(request, body)
-    } catch (error) {
-      // As for a body that a parser refuses: the client may still be sending.
-      reply.header('connection', 'close')
-      throw error
-    }
+  app.addHook('onRequest', async (request) => {
+    sourceOf(request, sources)
+    // Fastify would refuse a malformed one before the signature is checked.
+    const { 'content-type': type } = request.headers
+    if (type !== undefined && !MEDIA_TYPE.test(type)) delete request.headers['content-type']
   })
   app.addHook('preValidation', async (request) => {
-    await authenticate(request, rawBody(request.body))
+    const { headers, body, mediaType } = request
+    await sourceOf(request, sources).authenticate((name) => headers[name], bytesOf(body))
+    request[IS_SIGNED] = true
+    if (body !== undefined && mediaType !== JSON_TYPE) throw unsupportedMediaType(request)
     refuseOnBehalfOfHeader(request, NOT_FOR_SOURCES)
-    const fault = bodyCodingFault(request.headers)
+    const fault = bodyCodingFault(headers)
     if (fault !== undefined) throw fault
   })
   app.addHook('onError', async (request, _reply, error) => {
@@ -74,4 +61,4 @@ function sourceOf (request: FastifyRequest, sources: WebhookSources): WebhookSou
   return sources.get(idOf(request))
 }
 
-export default fp(sourceGuard, { name: 'source-guard', fastify: '5.x', dependencies: ['errors', 'body-reader'] })
+export default fp(sourceGuard, { name: 'source-guard', fastify: '5.x', dependencies: ['errors', 'bodies'] })

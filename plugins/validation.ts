@@ -133,7 +133,7 @@ async function validation (app: FastifyInstance): Promise<void> {
     Number(httpStatus) >= 400 ? JSON.stringify : serializer(schema as object)
   ))
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('application/json', app.readJsonBody)
+  app.takeJson('application/json')
   app.addHook('onRoute', (route) => {
     // After the checks of the query string and the headers, which are short, and before every other handler.
     const checkFirst = (check: preHandlerHookHandler) => {
@@ -158,4 +158,4 @@ async function validation (app: FastifyInstance): Promise<void> {
   })
 }
 
-export default fp(validation, { name: 'validation', fastify: '5.x', dependencies: ['body-reader'] })
+export default fp(validation, { name: 'validation', fastify: '5.x', dependencies: ['bodies'] })

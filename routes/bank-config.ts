@@ -133,7 +133,7 @@ export const bankConfigRoutes: FastifyPluginAsyncTypebox = async (app) => {
 
 /** In a scope of its own, because only this route takes a merge patch: a PUT of one would remove what it keeps. */
 const patchRoute: FastifyPluginAsyncTypebox = async (app) => {
-  app.addContentTypeParser(MERGE_PATCH, app.readJsonBody)
+  app.takeJson(MERGE_PATCH)
 
   app.patch('/v1/banks/:bank_id/config', {
     config: { ...config, bodyBound: null },

@@ -57,11 +57,7 @@ export const bankRoutes: FastifyPluginAsyncTypebox = async (app) => {
       querystring: MemoriesQuery,
       response: answers({ 200: MemoriesAnswer }, CALLER_ERRORS, LARGE_ERRORS, ['not_supported']),
     },
-  }, async ({ params, query, context }, reply) => (
-    await app.withRowBudget(reply, async (budget) => await banks.memories(
-      { ...query, bank_id: params.bank_id }, context, { budget },
-    ))
-  ))
+  }, async ({ params, query, context }) => await banks.memories({ ...query, bank_id: params.bank_id }, context))
 
   app.get('/v1/banks/:bank_id/memories/:memory_id', {
     config,
@@ -96,9 +92,7 @@ export const bankRoutes: FastifyPluginAsyncTypebox = async (app) => {
       querystring: NeighboursQuery,
       response: answers({ 200: NeighboursAnswer }, CALLER_ERRORS, LARGE_ERRORS, ['not_found', 'not_supported']),
     },
-  }, async ({ params, query, context }, reply) => (
-    await app.withRowBudget(reply, async (budget) => (
-      await browser.neighbours({ ...query, bank_id: params.bank_id, memory_id: params.memory_id }, context, { budget })
-    ))
+  }, async ({ params, query, context }) => (
+    await browser.neighbours({ ...query, bank_id: params.bank_id, memory_id: params.memory_id }, context)
   ))
 }

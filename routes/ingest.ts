@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { rawBody } from '../http/raw-body.js'
+import { bytesOf } from '../plugins/bodies.js'
 import { RetainAnswer } from '../lib/memory/schemas.js'
 import type { WebhookSources } from '../lib/sources/webhook-sources.js'
 import { answers, BODY_ERRORS, LIMIT_ERRORS, ROUTE_ERRORS } from './responses.js'
@@ -30,7 +30,5 @@ export const ingestRoutes: FastifyPluginAsyncTypebox<{ sources: WebhookSources }
       },
       response: answers({ 200: RetainAnswer }, BODY_ERRORS, LIMIT_ERRORS, ROUTE_ERRORS, ERRORS),
     },
-  }, async ({ params, body }, reply) => (
-    await app.withRowBudget(reply, async (budget) => await sources.get(params.source_id).retain(rawBody(body), budget))
-  ))
+  }, async ({ params, body }) => await sources.get(params.source_id).retain(bytesOf(body)))
 }

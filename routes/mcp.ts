@@ -14,11 +14,10 @@ import { beginningOf } from '../lib/validation/shorten.js'
 import { BANK_ID_IN_WORDS } from '../lib/validation/ids.js'
 import { valueAt } from '../lib/validation/json-object.js'
 import { McpHttp } from '../mcp/http.js'
-import { localOperations, type WithRowBudget } from '../mcp/local-operations.js'
+import { localOperations } from '../mcp/local-operations.js'
 import { checkMessages } from '../mcp/message-bounds.js'
 import { Refusals } from '../mcp/refusals.js'
 import { createMcpServer } from '../mcp/server.js'
-import { TOOLS } from '../mcp/tools.js'
 import { idempotencyHeader } from './idempotency.js'
 
 interface McpRouteOptions {
@@ -50,15 +49,6 @@ export const mcpRoutes: FastifyPluginAsync<McpRouteOptions> = async (
     sendJsonRpcError(isChallenged ? withMetadata(known, request, publicUrl) : known, request, reply)
   })
 
-  const withRows = (reply: FastifyReply): WithRowBudget => async (work) => {
-    try {
-      return await app.withRowBudget(reply, work)
-    } finally {
-      // An answer is short, so a batch must not hold the rows of all its calls until its end.
-      app.holdBytes(reply, 0)
-    }
-  }
-
   const answer = async (request: FastifyRequest, reply: FastifyReply) => {
     const { context, headers } = request
     const body = checkedBody(request, batchMessages)
@@ -69,7 +59,7 @@ export const mcpRoutes: FastifyPluginAsync<McpRouteOptions> = async (
       body,
       signal: disconnectSignal(reply),
       makeServer: () => createMcpServer({
-        operations: localOperations(app.memory, context, withRows(reply)),
+        operations: localOperations(app.memory, context),
         refusals,
         version,
         answerTokens,
@@ -80,12 +70,6 @@ export const mcpRoutes: FastifyPluginAsync<McpRouteOptions> = async (
         idempotencyKey,
       }),
     })
-    try {
-      app.holdBytes(reply, Buffer.byteLength(response.body))
-    } catch (error) {
-      // A write is done already, so its answer is sent.
-      if (!hasWrite(body)) throw error
-    }
     reply.code(response.status)
     if (response.contentType !== undefined) reply.type(response.contentType)
     return await reply.send(response.body === '' ? undefined : response.body)
@@ -93,14 +77,6 @@ export const mcpRoutes: FastifyPluginAsync<McpRouteOptions> = async (
   for (const url of ['/mcp', '/mcp/banks/:bank_id']) {
     app.post(url, { config: { scope: 'memory' }, schema: { hide: true } }, answer)
   }
-}
-
-/** Whether a message calls a tool that writes. */
-function hasWrite (body: unknown): boolean {
-  return [body].flat().some((message) => {
-    const name = valueAt(message, 'params.name')
-    return TOOLS.some((tool) => tool.name === name && tool.annotations.readOnlyHint !== true)
-  })
 }
 
 function checkedBody ({ body, headers }: FastifyRequest, batchMessages: number): unknown {

@@ -22,7 +22,7 @@ export const recallRoutes: FastifyPluginAsyncTypebox = async (app) => {
     // Only a call to a model takes long enough to be worth cancelling when the client disconnects.
     const asksModel = body.rewrite === true || body.model_rerank === true
     const signal = asksModel ? disconnectSignal(reply) : undefined
-    return await app.withRowBudget(reply, async (budget) => await app.memory.recall(body, context, { signal, budget }))
+    return await app.memory.recall(body, context, { signal })
   })
   app.post('/v1/recall/explain', {
     config: { scope: 'memory', permission: 'read' },
@@ -35,7 +35,5 @@ export const recallRoutes: FastifyPluginAsyncTypebox = async (app) => {
       body: ExplainRequest,
       response: answers({ 200: ExplainAnswer }, ...errors),
     },
-  }, async ({ body, context }, reply) => (
-    await app.withRowBudget(reply, async (budget) => await app.memory.explain(body, context, { budget }))
-  ))
+  }, async ({ body, context }) => await app.memory.explain(body, context))
 }

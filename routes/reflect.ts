@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import { logFailure, toServiceError } from '../http/error-handling.js'
 import { errorBody } from '../http/error-responses.js'
 import { ErrorSchema } from '../http/error-schema.js'
-import { callerOf } from '../lib/identity/context.js'
+import { answerTooLarge, charactersIn } from '../plugins/answer-size.js'
 import { ReflectAnswer, reflectEvents, ReflectRequest, type ReflectEvent } from '../lib/memory/schemas.js'
 import { onResponseClose } from '../http/response-close.js'
 import { disconnectSignal } from '../http/disconnect-signal.js'
@@ -61,18 +61,15 @@ export const reflectRoutes: FastifyPluginAsyncTypebox<ReflectRouteOptions> = asy
     const { memory } = app
     const { body, context } = request
     const signal = disconnectSignal(reply)
-    if (!wantsEvents(request.headers.accept)) {
-      return await app.withRowBudget(reply, async (budget) => await memory.reflect(body, context, { signal, budget }))
-    }
-    app.openStream(callerOf(context), reply)
-    // Errors before the first event get an HTTP status of their own. No rows are read after it.
-    const { events, first } = await app.withRowBudget(reply, async (budget) => {
-      const events = memory.reflectStream(body, context, { signal, budget })
-      return { events, first: await events.next() }
-    })
+    if (!wantsEvents(request.headers.accept)) return await memory.reflect(body, context, { signal })
+    app.openStream(reply)
+    const events = memory.reflectStream(body, context, { signal })
+    // Errors before the first event get an HTTP status of their own.
+    const first = await events.next()
     // Ends the source even if nothing was read from it; an ended source ignores the call.
     onResponseClose(reply, () => { void events.return().catch(() => {}) })
-    if (first.done !== true) await app.holdAnswer(reply, first.value.data, ['sources'])
+    const { answer_bytes: limit } = app.bounds
+    if (first.done !== true && charactersIn(first.value.data, limit) > limit) throw answerTooLarge(limit)
     return await reply
       .type(EVENT_STREAM)
       .headers({ 'cache-control': 'no-cache', 'x-accel-buffering': 'no' })

@@ -5,7 +5,9 @@ import type { ErrorCode } from '../lib/errors/service-error.js'
 
 /** Codes that any route can return. Probes are answered even when the server is busy. */
 export const PROBE_ERRORS = ['host_not_allowed', 'shutting_down'] as const satisfies readonly ErrorCode[]
-export const ROUTE_ERRORS = [...PROBE_ERRORS, 'server_busy'] as const satisfies readonly ErrorCode[]
+export const ROUTE_ERRORS = [
+  ...PROBE_ERRORS, 'server_busy', 'too_many_requests',
+] as const satisfies readonly ErrorCode[]
 /** Codes that any route with a body can return. */
 export const BODY_ERRORS = [
   'invalid_request', 'invalid_json', 'body_too_large', 'unsupported_media_type',

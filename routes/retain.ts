@@ -24,11 +24,9 @@ export const retainRoutes: FastifyPluginAsyncTypebox = async (app) => {
       body: RetainRequest,
       response: answers({ 200: RetainAnswer }, ...errors),
     },
-  }, async (request, reply) => (
-    await app.withRowBudget(reply, async (budget) => await app.memory.retain(request.body, request.context, {
-      idempotency: await idempotencyOf(request, reply), signal: disconnectSignal(reply), budget,
-    }))
-  ))
+  }, async (request, reply) => await app.memory.retain(request.body, request.context, {
+    idempotency: await idempotencyOf(request, reply), signal: disconnectSignal(reply),
+  }))
 
   app.post('/v1/retain/batch', {
     config: { scope: 'memory', permission: 'write', bodyBound: 'bounds.batch_bytes' },
@@ -41,9 +39,7 @@ export const retainRoutes: FastifyPluginAsyncTypebox = async (app) => {
       body: RetainBatchRequest,
       response: answers({ 200: RetainBatchAnswer }, ...errors),
     },
-  }, async (request, reply) => (
-    await app.withRowBudget(reply, async (budget) => await app.memory.retainBatch(request.body, request.context, {
-      idempotency: await idempotencyOf(request, reply), signal: disconnectSignal(reply), budget,
-    }))
-  ))
+  }, async (request, reply) => await app.memory.retainBatch(request.body, request.context, {
+    idempotency: await idempotencyOf(request, reply), signal: disconnectSignal(reply),
+  }))
 }

@@ -1,13 +1,12 @@
+import { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { callerOf } from '../lib/identity/context.js'
 import { exportLine, IMPORT_DEFAULTS, ImportAnswer, importLine, ImportQuery } from '../lib/memory/schemas.js'
 import { onResponseClose } from '../http/response-close.js'
 import { bodyCodingFault } from '../http/body-coding.js'
-import { backPressured, encodeChunks } from '../http/chunked-body.js'
 import { BankParams } from './banks.js'
 import { disconnectSignal } from '../http/disconnect-signal.js'
-import { rawBody } from '../http/raw-body.js'
+import { bytesOf } from '../plugins/bodies.js'
 import { withoutUndefined } from '../lib/validation/members.js'
 import { IdempotencyHeaders, idempotencyOf } from './idempotency.js'
 import { answers, CALLER_ERRORS, IDEMPOTENCY_ERRORS, LIMIT_ERRORS, withHeaders } from './responses.js'
@@ -26,7 +25,7 @@ const config = { scope: 'memory', permission: 'admin' } as const
 /** Routes with a content type parser of their own, because their bodies are NDJSON. */
 export const transferRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser([NDJSON, 'application/ndjson'], app.readBody)
+  app.takeBytes([NDJSON, 'application/ndjson'])
 
   app.get('/v1/banks/:bank_id/export', {
     config,
@@ -47,26 +46,20 @@ export const transferRoutes: FastifyPluginAsyncTypebox = async (app) => {
   }, async (request, reply) => {
     const { params, context } = request
     const name = params.bank_id.replaceAll(/[^A-Za-z0-9._-]/g, '_')
-    app.openStream(callerOf(context), reply)
+    app.openStream(reply)
     const lines = await app.memory.transfer.export(params.bank_id, context, { signal: disconnectSignal(reply) })
     // Ends the source even if nothing was read from it; an ended source ignores the call.
     onResponseClose(reply, lines.end)
     return await reply
       .type(NDJSON)
       .header('content-disposition', `attachment; filename="${name}.ndjson"`)
-      .send(backPressured(encodeChunks(lines)))
+      .send(Readable.from(piecesOf(lines), { highWaterMark: 1 }))
   })
 
   app.post('/v1/banks/:bank_id/import', {
     config: { ...config, bodyBound: 'bounds.import_bytes' },
     bodyLimit: app.bounds.import_bytes,
-    preParsing: async (request, reply) => {
-      const fault = bodyCodingFault(request.headers)
-      if (fault === undefined) return
-      // The client may still be sending.
-      reply.header('connection', 'close')
-      throw fault
-    },
+    preParsing: ({ headers }, _reply, payload, done) => { done(bodyCodingFault(headers) ?? null, payload) },
     // The body is documented as a string and arrives as bytes; the import checks it line by line.
     validatorCompiler: (part) => part.httpPart === 'body' ? () => true : app.validatorCompiler!(part),
     schema: {
@@ -86,10 +79,27 @@ export const transferRoutes: FastifyPluginAsyncTypebox = async (app) => {
     const { query, params, body, context } = request
     const idempotency = await idempotencyOf(request, reply, undefined, withoutDefaults(query))
     return await app.memory.transfer.import(
-      { ...query, bank_id: params.bank_id, bytes: rawBody(body), bounds: app.bounds },
+      { ...query, bank_id: params.bank_id, bytes: bytesOf(body), bounds: app.bounds },
       context, { idempotency, signal: disconnectSignal(reply) },
     )
   })
+}
+
+/** Characters that are written to a connection at a time. */
+const PIECE = 65_536
+
+/** The lines in pieces, because a write for each would take most of the time. The header is sent at once. */
+async function * piecesOf (lines: AsyncIterable<string>): AsyncGenerator<string> {
+  let piece = ''
+  let isFirst = true
+  for await (const line of lines) {
+    piece += line
+    if (piece.length < PIECE && !isFirst) continue
+    isFirst = false
+    yield piece
+    piece = ''
+  }
+  if (piece !== '') yield piece
 }
 
 /** A parameter with its default value asks for the same import as one that is absent, so both have one form. */

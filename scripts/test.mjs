@@ -1,11 +1,9 @@
 // Runs tests with tap. docs/development.md describes when to run which of them.
-//   node scripts/test.mjs [--jobs N] [FILE or FOLDER…]   all tests, or the named ones
-//   node scripts/test.mjs --gate [FILE or FOLDER…]       tests without the slow ones, as .ci/run runs them
-//   node scripts/test.mjs --database [FILE or FOLDER…]   tests that use a database, on that of TEST_DATABASE_URL
+//   node scripts/test.mjs [--jobs N] [FILE or FOLDER…]   all tests but the slow ones, or the named ones
+//   node scripts/test.mjs --all                          the slow ones too
 //   node scripts/test.mjs --browser [FILE or FOLDER…]    tests that use a browser; they fail without Chromium
 //   node scripts/test.mjs --long [FILE or FOLDER…]       all tests, with a new seed and more cases of every property
 import { randomInt } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -24,22 +22,17 @@ const MAX_JOBS = 4
 const MAX_BROWSER_JOBS = 2
 const SLOWEST_SHOWN = 30
 
-/** Matches files that could affect others in the same process or need a process of their own. */
-const NEEDS_OWN_PROCESS = new RegExp([
-  String.raw`child_process|worker_threads|memoryUsage|\bglobalThis\b`,
-  String.raw`process\.(?:env|on|once|emit|exitCode|chdir|kill)\b`,
-  String.raw`helpers/(?:server|command|sql-stores|sql-database)\.js|fixtures/transformers-package`,
-  String.raw`\bopenPglite\b|\bESLint\b|\bintercept\b`,
-].join('|'))
-const OWN_PROCESS_FOLDERS = /^test\/(?:blackbox|console\/browser|fuzz|ops|lib\/stores\/sql|lib\/models\/local)/
-const BROWSER_TESTS = /^test\/console\/browser\//
-/** Matches files that measure response times, so nothing else runs at the same time. */
-const MEASURES_TIME = /\bperformance\.now\b/
-/** Not those that always run on PGlite: `npm test` has run them. */
-const USES_DATABASE = /helpers\/sql-stores\.js'|\bsqlDatabase\b|\bTEST_(?:DATABASE|POOLER)_URL\b/
-/** Slow files and folders, which --gate leaves out. .ci/full runs them, and so does `npm test`. */
+// What a file needs is in its name, or in that of its folder.
+/** A process of its own, because it starts servers or changes what belongs to the process. */
+const ALONE = /^test\/blackbox\/|\.alone\.test\.ts$/
+const BROWSER = /^test\/console\/browser\//
+/** Nothing else at the same time, because it measures response times. */
+const TIMED = /\.timed\.test\.ts$/
+/** A database. Files that share a process share one. */
+const DATABASE = /^test\/lib\/stores\/sql\/|\.database\.test\.ts$/
+/** Slow files and folders, which run when they are named, with --all and with --long. .ci/full runs them. */
 const SLOW = [
-  'test/attack', 'test/fuzz', 'test/generators', 'test/replicas',
+  'test/attack', 'test/fuzz', 'test/generators', 'test/lib/stores/sql/pooler-contract.test.ts', 'test/replicas',
   ...['examples', 'limits', 'newcomer', 'package', 'races', 'reembed', 'refusals', 'start-report'].map(
     (name) => `test/blackbox/${name}.test.ts`
   ),
@@ -49,21 +42,18 @@ const { values: options, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     jobs: { type: 'string' },
-    gate: { type: 'boolean', default: false },
-    database: { type: 'boolean', default: false },
+    all: { type: 'boolean', default: false },
     browser: { type: 'boolean', default: false },
     long: { type: 'boolean', default: false },
   },
 })
-
-const sourceOf = (file) => readFileSync(join(ROOT, file), 'utf8')
 
 /** Whether the path is one of the files or in one of the folders. */
 const isIn = (path, places) => places.some((place) => path === place || path.startsWith(`${place}/`))
 
 function select (paths) {
   const wanted = positionals.map((path) => relative(ROOT, join(process.cwd(), path)))
-  const all = paths.filter((path) => path.endsWith('.test.ts') && BROWSER_TESTS.test(path) === options.browser)
+  const all = paths.filter((path) => path.endsWith('.test.ts') && BROWSER.test(path) === options.browser)
   const files = all.filter((path) => wanted.length === 0 || isIn(path, wanted))
   const missing = [
     ...wanted.filter((place) => !files.some((path) => isIn(path, [place]))),
@@ -73,19 +63,27 @@ function select (paths) {
     console.error(`There is no test in ${missing.join(', ')}`)
     process.exit(1)
   }
-  const chosen = options.gate ? files.filter((path) => !isIn(path, SLOW)) : files
-  return options.database ? chosen.filter((file) => USES_DATABASE.test(sourceOf(file))) : chosen
+  const isWhole = options.all || options.long || wanted.length > 0
+  return isWhole ? files : files.filter((path) => !isIn(path, SLOW))
 }
 
-/** Groups compatible files, twelve per process, because each process loads the program and its libraries once. */
+/** Deals the files to groups of a dozen, because each process loads the program and its libraries once. */
+function deal (files) {
+  const groups = Array.from({ length: Math.ceil(files.length / GROUP_FILES) }, () => [])
+  // One after the other, so that the slow files of a folder are in several groups.
+  files.forEach((file, index) => { groups[index % groups.length].push(file) })
+  return groups
+}
+
 function group (files) {
-  const own = files.filter((file) => OWN_PROCESS_FOLDERS.test(file) || NEEDS_OWN_PROCESS.test(sourceOf(file)))
+  const own = files.filter((file) => options.browser || ALONE.test(file))
   const shared = files.filter((file) => !own.includes(file))
-  const groups = Array.from({ length: Math.ceil(shared.length / GROUP_FILES) }, (_, index) => (
-    shared.slice(index * GROUP_FILES, (index + 1) * GROUP_FILES)
-  ))
-  // Files with their own process take the longest and come first, so that none of them runs alone at the end.
-  return [...own.map((file) => [file]), ...groups]
+  return [
+    // These take the longest and come first, so that none of them runs alone at the end.
+    ...own.map((file) => [file]),
+    ...deal(shared.filter((file) => DATABASE.test(file))),
+    ...deal(shared.filter((file) => !DATABASE.test(file))),
+  ]
 }
 
 const isInCi = ![undefined, '', '0', 'false'].includes(process.env.CI)
@@ -106,11 +104,6 @@ function environment () {
   return { ...env, TEST_SEED: seed }
 }
 
-if (options.database && process.env.TEST_DATABASE_URL === undefined) {
-  console.error('TEST_DATABASE_URL is not set. It must be the URI of a PostgreSQL with pgvector, with a role that ' +
-    'may create schemas and databases')
-  process.exit(1)
-}
 // This is done before the build, because the timeout of tap begins with its import.
 t.setTimeout(0)
 if (!build() || !await buildClient()) process.exit(1)
@@ -121,7 +114,7 @@ const ended = new Map()
 
 const maxJobs = Math.min(options.browser ? MAX_BROWSER_JOBS : MAX_JOBS, availableParallelism())
 t.jobs = Math.max(1, Number(options.jobs ?? maxJobs))
-const measuresTime = (files) => options.browser && files.some((file) => MEASURES_TIME.test(sourceOf(file)))
+const isTimed = (files) => files.some((file) => TIMED.test(file))
 const run = async (files) => {
   const alone = files.length === 1
   const name = alone ? files[0] : `files ${files[0]} … ${files.at(-1)}`
@@ -141,8 +134,8 @@ const run = async (files) => {
   const results = await running
   if (alone) note(name, results ?? { ok: false })
 }
-for (const files of groups.filter(measuresTime)) await run(files)
-await Promise.all(groups.filter((files) => !measuresTime(files)).map(run))
+for (const files of groups.filter(isTimed)) await run(files)
+await Promise.all(groups.filter((files) => !isTimed(files)).map(run))
 
 const files = groups.flat()
 const failed = files.filter((file) => ended.get(file)?.ok !== true)

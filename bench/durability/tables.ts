@@ -5,35 +5,35 @@ import { pgliteSettings, postgresSettings } from '../../lib/stores/sql/settings.
 /** Statements that count inconsistencies: rows without a counterpart in another table, and wrong sums. */
 const CHECKS: Record<string, string> = {
   'memories without all of their postings': `select count(*)::int as count from SCHEMA.memories m
-left join (select tenant_id, bank_id, memory_id, count(distinct term) as terms from SCHEMA.postings group by tenant_id,
-  bank_id, memory_id) p
-  using (tenant_id, bank_id, memory_id)
+left join (select bank_key, memory_id, count(distinct term) as terms
+  from SCHEMA.postings group by bank_key, memory_id) p
+  using (bank_key, memory_id)
 where cardinality(m.terms) <> coalesce(p.terms, 0)`,
   'postings without a memory': `select count(*)::int as count from SCHEMA.postings p
-where not exists (select from SCHEMA.memories m where m.tenant_id = p.tenant_id and m.bank_id = p.bank_id
+where not exists (select from SCHEMA.memories m where m.bank_key = p.bank_key
   and m.memory_id = p.memory_id)`,
   'memories without all of their vectors': `select count(*)::int as count from SCHEMA.memories m
-left join (select tenant_id, bank_id, memory_id, count(*) as vectors from SCHEMA.embeddings group by tenant_id, bank_id,
+left join (select bank_key, memory_id, count(*) as vectors from SCHEMA.embeddings group by bank_key,
   memory_id) e
-  using (tenant_id, bank_id, memory_id)
+  using (bank_key, memory_id)
 where m.embedded and cardinality(m.passage_starts) <> coalesce(e.vectors, 0)`,
   'vectors without a memory': `select count(*)::int as count from SCHEMA.embeddings e
-where not exists (select from SCHEMA.memories m where m.tenant_id = e.tenant_id and m.bank_id = e.bank_id
+where not exists (select from SCHEMA.memories m where m.bank_key = e.bank_key
   and m.memory_id = e.memory_id)`,
   'banks whose counts are wrong': `select count(*)::int as count from (
-  select tenant_id, bank_id, count(*) as memories, count(*) filter (where embedded) as embedded,
+  select bank_key, count(*) as memories, count(*) filter (where embedded) as embedded,
     sum(cardinality(passage_starts)) as passages, round(sum(passages_length)) as length
-  from SCHEMA.memories group by tenant_id, bank_id
+  from SCHEMA.memories group by bank_key
 ) m full join (
-  select tenant_id, bank_id, sum(memories) as memories, sum(embedded) as embedded, sum(passages) as passages,
+  select bank_key, sum(memories) as memories, sum(embedded) as embedded, sum(passages) as passages,
     round(sum(length)) as length
-  from SCHEMA.bank_statistics group by tenant_id, bank_id
-) s using (tenant_id, bank_id)
+  from SCHEMA.bank_statistics group by bank_key
+) s using (bank_key)
 where (m.memories, m.embedded, m.passages, m.length) is distinct from (s.memories, s.embedded, s.passages, s.length)`,
   'banks whose configuration is not the last of its history': `select count(*)::int as count from (
-  select distinct on (tenant_id, bank_id) tenant_id, bank_id, revision, document from SCHEMA.bank_configuration_history
-    order by tenant_id, bank_id, revision desc
-) h full join SCHEMA.bank_configurations c using (tenant_id, bank_id)
+  select distinct on (bank_key) bank_key, revision, document from SCHEMA.bank_configuration_history
+    order by bank_key, revision desc
+) h full join SCHEMA.bank_configurations c using (bank_key)
 where (h.document is not null or c.document is not null) and (h.revision, h.document) is distinct
   from (c.revision, c.document)`,
 }

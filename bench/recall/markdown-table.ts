@@ -12,15 +12,18 @@ const HEAD = [
 ] as const
 
 /**
- * One table over all runs: for each data set all its questions, then each part of them, and a row a run. Figures are in
- * per cent, those before `session` are of turns. A dash means that the data have no such figure.
+ * One table over all runs: for each data set all its questions, with a row a run, then each part of them, with a row
+ * for each of `runsOfParts`. Figures are in per cent, those before `session` are of turns. A dash means that the data
+ * have no such figure.
  */
-export function overview (reports: readonly Report[]): string[][] {
+export function overview (
+  reports: readonly Report[], runsOfParts = (runs: readonly Report[]): readonly Report[] => runs,
+): string[][] {
   return [[...HEAD], ...[...groupBy(reports, ({ data }) => data)].flatMap(([data, runs]) => {
     const parts = [...new Set(runs.flatMap((run) => groupsOf(run).map(([name]) => name)))]
     return [
       ...runs.map((run, at) => [at === 0 ? data : '', ...cells(run, run.overall, at)]),
-      ...parts.flatMap((part) => runs.flatMap((run, at) => {
+      ...parts.flatMap((part) => runsOfParts(runs).flatMap((run, at) => {
         const figures = new Map(groupsOf(run)).get(part)
         return figures === undefined ? [] : [[at === 0 ? part : '', ...cells(run, figures, at)]]
       })),
@@ -37,9 +40,9 @@ function cells (run: Report, figures: Figures, at: number): string[] {
   ]
 }
 
-/** The same in Markdown, with the names of the data in bold. */
+/** The same in Markdown, with the names of the data in bold, and the parts for the last run only. */
 export function markdownTable (reports: readonly Report[]): string {
-  const [head = [], ...rows] = overview(reports)
+  const [head = [], ...rows] = overview(reports, (runs) => runs.slice(-1))
   const names = new Set(reports.map(({ data }) => data))
   const shown = rows.map(([name = '', ...rest]) => [
     names.has(name) ? `**${escapeCell(name)}**` : escapeCell(name), ...rest.map(escapeCell),

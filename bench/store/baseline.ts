@@ -22,7 +22,7 @@ export async function buildBaseline (database: BenchDatabase, { key }: Bank): Pr
   bank_id text not null, memory_id uuid not null, text text not null,
   words tsvector generated always as (to_tsvector('english', text)) stored, primary key (bank_id, memory_id))`)
   await database.run(`insert into ${schema}.baseline (bank_id, memory_id, text)
-select m.bank_id, m.memory_id, m.text from ${schema}.memories m where m.tenant_id = '' and m.bank_id = $1`,
+select m.bank_id, m.memory_id, m.text from ${schema}.memories m where m.bank_key = E'\\x1f' || $1`,
   [key.bankId])
   await database.run(`create index baseline_words on ${schema}.baseline using gin (words)`)
   await database.run(`vacuum (analyze) ${schema}.baseline`)
@@ -68,7 +68,7 @@ function statement (schema: string, rank: BaselineResult['rank']): string {
 ),
 nearest as (
   select e.memory_id, e.embedding::${type} <=> $3::text::${type} as distance
-  from ${schema}.embeddings e where e.tenant_id = '' and e.bank_id = $1 and e.model = $4
+  from ${schema}.embeddings e where e.bank_key = E'\\x1f' || $1 and e.model = $4
   order by e.embedding::${type} <=> $3::text::${type} limit ${LIMIT}
 ),
 semantic as (

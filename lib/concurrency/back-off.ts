@@ -19,8 +19,7 @@ const MAX_REQUESTED_MS = 60 * 60 * 1000
 /**
  * Counts failures in a row and pauses after each, for a loop that retries for ever. The pause is 1 s at first and
  * doubles with each failure to at most 60 s; jitter takes up to half off. A dependency may ask for a longer pause.
- * It is our own because the retry policy of cockatiel has no injected clock, and its pauses cannot be aborted
- * (docs/decisions/waiting.md).
+ * It is our own because the retry policy of cockatiel has no injected clock, and its pauses cannot be aborted.
  */
 export class BackOff {
   readonly #schedule: Schedule

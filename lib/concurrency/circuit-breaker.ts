@@ -22,7 +22,7 @@ const TRIAL_WAIT_MS = 1000
  * The circuit breaker pattern (Nygard, Release It!, 2007): closed → open after failures in a row → half-open once the
  * recovery time is over, with a few trials at a time. One trial that succeeds closes it, one that fails opens it again,
  * and one that is ignored makes room for another. It is our own because cockatiel's allows one trial only, counts a
- * trial whose caller left as a success, and reads the system's clock (docs/decisions/waiting.md).
+ * trial whose caller left as a success, and reads the system's clock.
  */
 export class CircuitBreaker {
   readonly #options: BreakerOptions

@@ -22,7 +22,7 @@ interface Flow<T> {
  * is served next. The virtual time of the queue is the tag of the flow served last, and rises with the service that
  * each waiting flow could have had since. A flow that was idle starts at most CREDIT_MS before the virtual time, so a
  * flow that uses little hardly waits, and none saves up service by idling. An unknown flow starts at the virtual time.
- * It is our own because no library that was compared has flows (docs/decisions/waiting.md).
+ * It is our own because no library that was compared has flows.
  */
 export class FairQueue<T> {
   readonly #flows = new Map<string, Flow<T>>()

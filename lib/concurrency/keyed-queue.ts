@@ -19,8 +19,8 @@ interface WaitLimits {
 }
 
 /**
- * Runs tasks of the same key one after the other, in the order of their arrival. It is our own because the libraries of
- * docs/decisions/waiting.md have no bound on the wait of a task before it starts.
+ * Runs tasks of the same key one after the other, in the order of their arrival. It is our own because no library that
+ * was compared has a bound on the wait of a task before it starts.
  */
 export class KeyedQueue {
   readonly #limits: WaitLimits | undefined

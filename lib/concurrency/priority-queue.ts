@@ -1,6 +1,6 @@
 /**
  * A queue with three priorities: retries, urgent entries, normal entries. Each is first in, first out. It is our own
- * because the order of work in front of piscina is our own (docs/decisions/waiting.md).
+ * because the order of work in front of piscina is our own.
  */
 export class PriorityQueue<Entry> {
   readonly #retries = new Set<Entry>()

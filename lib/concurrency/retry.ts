@@ -12,7 +12,7 @@ interface RetryOptions {
 
 /**
  * Makes attempts until one succeeds or no other may be made. It is our own because the pauses of cockatiel's retry
- * policy, which has many other parts, cannot be aborted (docs/decisions/waiting.md).
+ * policy, which has many other parts, cannot be aborted.
  */
 export async function retry<T> (attempt: () => Promise<T>, { delayMs, sleep = delay }: RetryOptions): Promise<T> {
   for (let failures = 1; ; failures++) {

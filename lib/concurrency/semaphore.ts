@@ -39,7 +39,7 @@ const COMMON_FLOW: Flow = [NO_CALLER]
 /**
  * A bounded number of permits with a bounded queue of waiters. A released permit goes to the flow that holds fewest,
  * and within a flow to the first to arrive. It is our own because p-limit, p-queue, async-sema and cockatiel's bulkhead
- * lack flows, a bound on the wait, on the queue, or a way to leave it (docs/decisions/waiting.md).
+ * lack flows, a bound on the wait, on the queue, or a way to leave it.
  */
 export class Semaphore {
   readonly permits: number

@@ -18,15 +18,12 @@ interface RelatedVariables {
   mode: AuthMode | undefined
   /** SERVICE_OIDC_ISSUER. */
   issuer: string | undefined
-  /** SERVICES_MAX_BODY_BYTES. */
-  maxBodyBytes: number
 }
 
 /** The problems of the file that its schema cannot express. */
 export function fileProblems (file: FileConfig, variables: RelatedVariables): string[] {
   return [
     ...missingProfiles(file), ...grantProblems(file), ...sourceProblems(file), ...consoleProblems(file, variables),
-    ...boundsProblems(file, variables),
   ]
 }
 
@@ -79,11 +76,4 @@ function * consoleProblems ({ console }: FileConfig, { mode, issuer }: RelatedVa
 
 function isHttpUrl (value: string): boolean {
   return URL.canParse(value) && /^https?:$/.test(new URL(value).protocol)
-}
-
-function boundsProblems ({ bounds = {} }: FileConfig, { maxBodyBytes }: RelatedVariables): string[] {
-  const { batch_bytes: batchBytes = 0 } = bounds
-  return batchBytes > maxBodyBytes
-    ? [`bounds.batch_bytes: found ${batchBytes}, allowed is at most SERVICES_MAX_BODY_BYTES, which is ${maxBodyBytes}`]
-    : []
 }

@@ -73,7 +73,7 @@ export function loadConfig (env: Environment, options: LoadOptions = {}): Config
   const settings = readSettings(reader, problems)
   const unknownVariables = findUnknownVariables(env)
   problems.push(...unknownVariables.problems)
-  const { mode, configPath, auth, maxBodyBytes } = settings
+  const { mode, configPath, auth } = settings
   const found = options.file === undefined
     ? configPath === undefined ? NO_FILE : readFileConfig(configPath, cwd, readFile, reader, problems)
     : checkFileConfig(options.file, configPath, reader, problems)
@@ -82,7 +82,7 @@ export function loadConfig (env: Environment, options: LoadOptions = {}): Config
   const file = stored && withTypedSettings(stored)
   const isSet = (name: VariableName) => reader.isSet(name)
   if (file !== undefined) {
-    problems.push(...fileProblems(file, { mode, issuer: auth.oidcIssuer, maxBodyBytes }))
+    problems.push(...fileProblems(file, { mode, issuer: auth.oidcIssuer }))
     if (isComplete) problems.push(...unusedSettings(file, databaseVariable(isSet)))
   }
   const environment = readNamedVariables(file ?? {}, reader, problems)
@@ -230,7 +230,7 @@ function assemble (
     cursorKey: cursorKeyOf(settings),
     file: safeFile,
     settings: settingsOf(safeFile),
-    bounds: boundsOf(safeFile.bounds, rest.maxBodyBytes),
+    bounds: boundsOf(safeFile.bounds),
     baseDirectory,
     warnings,
     callerWarnings,

@@ -76,8 +76,6 @@ export interface Settings {
   /** What reflect does when the language model is not available. */
   degradedMode: ResolvedFile['escalation']['degraded_mode']
   prices: ResolvedFile['prices']
-  /** Bytes of all exports that may wait in temporary files. */
-  spoolBytes: number
   mcp: McpSettings
   /** The console. When `enabled` is undefined, it is served only if the server listens on loopback. */
   console: {
@@ -115,7 +113,6 @@ export function settingsOf (file: FileConfig): Settings {
     },
     degradedMode,
     prices: all.prices,
-    spoolBytes: all.bounds.spool_bytes,
     mcp: {
       enabled: all.mcp.enabled,
       answerTokens: all.mcp.answer_tokens,

@@ -1,3 +1,4 @@
+import { MAX_BYTES } from './bounds.js'
 import { AUTH_MODES, type AuthMode, type Config } from './config.js'
 import type { Variable } from './variable.js'
 
@@ -12,8 +13,6 @@ export const AUTH_MODE_CHOICES = AUTH_MODES.flatMap((mode): Array<AuthMode | 'jw
 
 export const SWITCH_ON = ['1', 'true', 'yes'] as const
 export const SWITCH_OFF = ['0', 'false', 'no'] as const
-
-const GIB = 1_073_741_824
 
 /** All environment variables that the service reads. */
 export const VARIABLES = [
@@ -47,8 +46,8 @@ export const VARIABLES = [
   {
     name: 'SERVICES_MAX_BODY_BYTES',
     secret: false,
-    kind: { type: 'integer', min: 1_024, max: GIB },
-    default: '10485760',
+    kind: { type: 'integer', min: 1_024, max: MAX_BYTES },
+    default: '1048576',
     description: 'Maximum size of a request body in bytes; a larger one gets 413.',
   },
   {

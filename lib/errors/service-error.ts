@@ -25,6 +25,8 @@ export const ERROR_CODES = {
   rate_limited: 'A per-minute limit is used up; retry after `retry_after_seconds`.',
   quota_exceeded: 'A daily quota is used up; `retry_after_seconds` counts to midnight UTC.',
   overloaded: 'Too many requests wait for a model; retry after `retry_after_seconds`.',
+  too_many_requests: 'The caller has as many requests in flight as the server allows ' +
+    '(`bounds.requests_per_caller`).',
   too_many_streams: 'The caller has as many exports and event streams open as the server allows ' +
     '(`bounds.streams_per_caller`).',
   misconfigured: 'The server lacks a setting that the selected auth mode requires; `detail` names it.',
@@ -90,7 +92,9 @@ export function retryAfter (milliseconds: number): { retryAfterSeconds: number }
 const CAPACITY_RETRY_MS = 1000
 
 /** The error of a request for which the server has no capacity now. */
-export function atCapacity (code: 'server_busy' | 'too_many_streams', detail: string, cause?: unknown): ServiceError {
+export function atCapacity (
+  code: 'server_busy' | 'too_many_requests' | 'too_many_streams', detail: string, cause?: unknown,
+): ServiceError {
   return new ServiceError(code, detail, { ...retryAfter(CAPACITY_RETRY_MS), cause })
 }
 

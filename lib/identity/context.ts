@@ -98,9 +98,28 @@ export function withoutCaller ({ tenantId, bankId }: BankKey): BankKey {
   return { tenantId, bankId }
 }
 
-/** One string for a bank that no other tenant and bank can share: bank ids have no NUL, and a JSON text has none. */
-export function bankKeyString (key: BankKey): string {
-  return `${key.tenantId === null ? '' : JSON.stringify(key.tenantId)}\u0000${key.bankId}`
+/** Between tenant and bank in a bank's key. It sorts before every character of a tenant, as control characters do. */
+const KEY_SEPARATOR = '\u001f'
+
+/**
+ * One string for a bank that no other tenant and bank can share, because tenants and bank ids have no control
+ * characters. The keys of banks sort by tenant, no tenant first, then by bank.
+ * @throws TypeError for the tenant '', which would be no tenant
+ */
+export function bankKeyString ({ tenantId, bankId }: BankKey): string {
+  if (tenantId === '') throw new TypeError('A tenant id must not be empty')
+  return `${tenantId ?? ''}${KEY_SEPARATOR}${bankId}`
+}
+
+/** The bank of a key. */
+export function bankOfKey (key: string): BankKey {
+  const at = key.indexOf(KEY_SEPARATOR)
+  return { tenantId: at === 0 ? null : key.slice(0, at), bankId: key.slice(at + 1) }
+}
+
+/** The keys of a tenant's banks: those from the first on, and before the second. */
+export function keysOfTenant (tenantId: string | null): { from: string, before: string } {
+  return { from: `${tenantId ?? ''}${KEY_SEPARATOR}`, before: `${tenantId ?? ''}\u0020` }
 }
 
 /** Whom work on the bank is for, so that callers share what is scarce evenly, and the banks of a caller its share. */

@@ -37,7 +37,7 @@ export class ForgetService {
         'not_supported', 'The configured vector store does not support retained_after and retained_before',
       )
     }
-    const answer = await keys.runOnce(idempotency, context, toAnswer, async (keyed) => {
+    const answer = await keys.runOnce(idempotency, context, bank.key, toAnswer, async (keyed) => {
       await admission.admit('forget', context, [bank])
       const options = {
         now: clock(), dryRun, idLimit: MAX_FORGET_IDS, idempotency: idempotentWrite(keyed, null), signal,

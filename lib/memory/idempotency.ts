@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Clock } from '../time/clock.js'
 import { ServiceError } from '../errors/service-error.js'
-import { callerOf, type RequestContext } from '../identity/context.js'
+import { bankKeyString, callerOf, type BankKey, type RequestContext } from '../identity/context.js'
 import {
   IDEMPOTENCY_LIFETIME_MS, IdempotencyKeyTaken, readRecord, type IdempotencyRecord, type IdempotentWrite,
   type VectorStore,
@@ -66,7 +66,8 @@ export class IdempotencyService {
   }
 
   /**
-   * Does the work once for each key. Only a successful result is kept; after a failure the key is free again.
+   * Does the work once for each key of a caller, an operation and a bank. Only a successful result is kept; after a
+   * failure the key is free again.
    * @param toAnswer builds the answer from a result, for the first request and for each repeat
    * @param work passes its argument, if any, to the store's write
    * @throws ServiceError idempotency_key_reused for another body, idempotency_key_in_flight while the first request is
@@ -75,12 +76,13 @@ export class IdempotencyService {
   async runOnce<Context, Outcome, Answer> (
     idempotency: IdempotencyKey | undefined,
     context: RequestContext,
+    bank: BankKey,
     toAnswer: (result: WriteResult<Context, Outcome>) => Answer,
     work: (keyed?: KeyedWrite) => Promise<WriteResult<Context, Outcome>>,
   ): Promise<Answer> {
     if (idempotency === undefined) return toAnswer(await work())
     const { fingerprint, onReplay } = idempotency
-    const id = idOf(idempotency, context)
+    const id = idOf(idempotency, context, bank)
     const caller = callerOf(context)
     const kept = this.#answers.get(caller, id)
     if (kept !== undefined && this.#clock() - kept.cachedAt < IDEMPOTENCY_LIFETIME_MS) {
@@ -97,7 +99,7 @@ export class IdempotencyService {
     }
     this.#inFlight.set(id, fingerprint)
     try {
-      const { answer, isReplayed } = await this.#runWithRecord(id, idempotency, context, toAnswer, work)
+      const { answer, isReplayed } = await this.#runWithRecord(id, idempotency, bank, toAnswer, work)
       // A replayed answer is not cached, because only the store knows its age.
       if (isReplayed) onReplay?.()
       else this.#answers.set(caller, id, { fingerprint, answer: JSON.stringify(answer), cachedAt: this.#clock() })
@@ -110,15 +112,13 @@ export class IdempotencyService {
   async #runWithRecord<Context, Outcome, Answer> (
     id: string,
     { fingerprint }: IdempotencyKey,
-    context: RequestContext,
+    bank: BankKey,
     toAnswer: (result: WriteResult<Context, Outcome>) => Answer,
     work: (keyed?: KeyedWrite) => Promise<WriteResult<Context, Outcome>>,
   ): Promise<IdempotentAnswer<Answer>> {
     if (this.#store.findIdempotencyRecord === undefined) return { answer: toAnswer(await work()), isReplayed: false }
     const key = createHash('sha256').update(id).digest('hex')
-    const find = async () => (
-      await this.#store.findIdempotencyRecord!(context.tenantId, key, this.#clock(), callerOf(context))
-    )
+    const find = async () => await this.#store.findIdempotencyRecord!(bank, key, this.#clock())
     const earlier = await find()
     if (earlier !== undefined) return replay(earlier, fingerprint, toAnswer)
     try {
@@ -137,9 +137,11 @@ export function idempotentWrite (keyed: KeyedWrite | undefined, context: unknown
   return keyed === undefined ? undefined : { ...keyed, context: JSON.stringify(context) }
 }
 
-/** A key is scoped to its caller and operation, not to a bank. */
-function idOf ({ operation, key }: IdempotencyKey, { tenantId, principal, onBehalfOf }: RequestContext): string {
-  return JSON.stringify([tenantId, principal ?? null, onBehalfOf ?? null, operation, key])
+/** A key belongs to its tenant, principals, operation and bank. */
+function idOf (
+  { operation, key }: IdempotencyKey, { tenantId, principal, onBehalfOf }: RequestContext, bank: BankKey,
+): string {
+  return JSON.stringify([tenantId, principal ?? null, onBehalfOf ?? null, operation, bankKeyString(bank), key])
 }
 
 /** The record has the answer type of this operation, because its key includes the operation. */

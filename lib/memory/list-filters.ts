@@ -4,8 +4,6 @@ import { instantField, readFilters } from './records.js'
 import type { MemoriesQuery } from './schemas.js'
 import { isJsonObject, parsedJson } from '../validation/json-object.js'
 import { withoutUndefined } from '../validation/members.js'
-import { isRoundedInteger, markRoundedIntegers, ROUNDED_INTEGER } from '../validation/rounded-integers.js'
-import { runSync } from '../concurrency/steps.js'
 
 /**
  * The filters of a list.
@@ -36,10 +34,7 @@ export function needsCountMemories (query: MemoriesQuery): boolean {
 }
 
 function readMetadata (text: string): Metadata {
-  const value = parsedJson(runSync(markRoundedIntegers(Buffer.from(text), 'metadata')).toString())
-  if (isJsonObject(value) && Object.values(value).some(isRoundedInteger)) {
-    throw invalidField('metadata', `has a member that ${ROUNDED_INTEGER}`)
-  }
+  const value = parsedJson(text)
   if (!isMetadata(value)) {
     throw invalidField('metadata', 'must be a JSON object of strings, numbers, booleans and nulls')
   }

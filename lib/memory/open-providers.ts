@@ -81,7 +81,6 @@ export async function openProviders (
       clock,
       warn,
       info,
-      spoolBytes: settings.spoolBytes,
       space: weights.semantic > 0 ? embeddingSpace(settings, embeddings) : undefined,
       isDefaultSpace: overrides.embeddings === undefined && file.embedding_provider === undefined,
     })

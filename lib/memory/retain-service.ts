@@ -71,7 +71,7 @@ export class RetainService {
     { idempotency, signal, budget }: RetainOptions = {},
   ): Promise<RetainAnswer> {
     const bank = await this.#deps.directory.openOne(context, 'write', bankId)
-    const answer = await this.#deps.idempotency.runOnce(idempotency, context, retainAnswer, async (keyed) => (
+    const answer = await this.#deps.idempotency.runOnce(idempotency, context, bank.key, retainAnswer, async (keyed) => (
       await this.#retain({ bank, items: [item], at: () => '', context, keyed, signal, budget })
     ))
     return this.#mayRead(context, bank) ? answer : withoutNearDuplicate(answer)
@@ -83,7 +83,8 @@ export class RetainService {
     { idempotency, signal, budget }: RetainOptions = {},
   ): Promise<RetainBatchAnswer> {
     const bank = await this.#deps.directory.openOne(context, 'write', bankId)
-    const answer = await this.#deps.idempotency.runOnce(idempotency, context, retainBatchAnswer, async (keyed) => (
+    const { idempotency: keys } = this.#deps
+    const answer = await keys.runOnce(idempotency, context, bank.key, retainBatchAnswer, async (keyed) => (
       await this.#retain({ bank, items, at: (index) => `items[${index}].`, context, keyed, signal, budget })
     ))
     return this.#mayRead(context, bank) ? answer : { results: answer.results.map(withoutNearDuplicate) }
@@ -104,7 +105,8 @@ export class RetainService {
       throw new ServiceError('not_supported', 'The configured vector store cannot replace documents')
     }
     const mayRemove = access.decide(context, 'forget', bankId, bank.grants).allowed
-    const answer = await this.#deps.idempotency.runOnce(idempotency, context, retainBatchAnswer, async (keyed) => {
+    const { idempotency: keys } = this.#deps
+    const answer = await keys.runOnce(idempotency, context, bank.key, retainBatchAnswer, async (keyed) => {
       try {
         return await this.#retain({
           bank,

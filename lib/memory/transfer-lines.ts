@@ -2,11 +2,9 @@ import { isUtf8 } from 'node:buffer'
 import { invalidField, ServiceError } from '../errors/service-error.js'
 import type { ContentChecks } from '../policy/bank.js'
 import type { Memory } from '../stores/vector-store.js'
-import { parseSafely, reasonOf } from '../validation/forbidden-members.js'
+import { parseSafely } from '../validation/json-body.js'
 import { checkJsonText, type JsonBounds } from '../validation/json-guard.js'
-import { markRoundedIntegers } from '../validation/rounded-integers.js'
-import { runInTurns } from '../concurrency/steps.js'
-import { turns } from '../concurrency/turn-budget.js'
+import { giveWay, isDue } from '../concurrency/event-loop.js'
 import { toRecord } from './records.js'
 
 const LINE_FEED = 10
@@ -25,13 +23,12 @@ interface ImportLine {
  * Checks the number of lines before any line is parsed.
  * @throws ServiceError body_too_large
  */
-export async function requireFewLines (bytes: Buffer, maxLines: number, caller: string): Promise<void> {
+export function requireFewLines (bytes: Buffer, maxLines: number): void {
   let lines = 0
   for (let at = 0; at < bytes.length; lines++) {
     if (lines === maxLines) {
       throw new ServiceError('body_too_large', `The import has more than ${maxLines} lines (bounds.import_lines)`)
     }
-    if (turns.isExhausted) await turns.next(caller)
     at = endOfLine(bytes, at) + 1
   }
 }
@@ -58,13 +55,10 @@ export function maxLineBytes ({ maxCharacters, maxMetadataBytes }: ContentChecks
 /**
  * Parses one line, in time linear in its length.
  * @param maxBytes `maxLineBytes`
- * @param caller as in TurnBudget.next
  * @returns undefined for a blank line
  * @throws ServiceError invalid_request or body_too_large, which name the line
  */
-export async function parseLine (
-  { number, bytes }: ImportLine, maxBytes: number, bounds: JsonBounds, caller: string,
-): Promise<unknown> {
+export function parseLine ({ number, bytes }: ImportLine, maxBytes: number, bounds: JsonBounds): unknown {
   if (bytes.length > maxBytes) {
     throw new ServiceError(
       'body_too_large', `Line ${number} is longer than ${maxBytes} bytes, more than a memory of this bank can take`,
@@ -72,22 +66,17 @@ export async function parseLine (
   }
   if (!isUtf8(bytes)) throw invalidField(`line ${number}`, 'is not valid UTF-8')
   checkJsonText(bytes, bounds, `Line ${number}`)
-  const text = (await runInTurns(markRoundedIntegers(bytes), caller)).toString('utf8').trim()
-  if (text === '') return undefined
-  try {
-    return parseSafely(text)
-  } catch (error) {
-    throw invalidField(`line ${number}`, reasonOf(error))
-  }
+  const text = bytes.toString().trim()
+  return text === '' ? undefined : parseSafely(text, (fault) => invalidField(`line ${number}`, fault))
 }
 
 /** The lines of an export, with line feeds: the header, followed by a line for each memory. */
 export async function * exportLines (
-  bankId: string, header: object, memories: AsyncIterable<Memory>, caller: string,
+  bankId: string, header: object, memories: AsyncIterable<Memory>,
 ): AsyncGenerator<string> {
   yield `${JSON.stringify(header)}\n`
   for await (const memory of memories) {
-    if (turns.isExhausted) await turns.next(caller)
+    if (isDue()) await giveWay()
     yield `${JSON.stringify(toRecord(bankId, memory))}\n`
   }
 }

@@ -7,7 +7,7 @@ import { schemaCheck } from '../validation/schema-check.js'
 import type { NewBankConfig } from '../stores/bank-configs.js'
 import type { ImportOutcome, NewMemory } from '../stores/vector-store.js'
 import { lowestTrust, type Trust } from '../identity/trust.js'
-import { turns } from '../concurrency/turn-budget.js'
+import { giveWay, isDue } from '../concurrency/event-loop.js'
 import type { BankConfigurations } from './bank-configurations.js'
 import { makeBankQueue } from './bank-queue.js'
 import type { Dependencies } from './dependencies.js'
@@ -103,7 +103,7 @@ export class Transfer {
       config,
     }
     const iterator = memories[Symbol.asyncIterator]()
-    const lines = exportLines(bankId, header, { [Symbol.asyncIterator]: () => iterator }, callerOf(context))
+    const lines = exportLines(bankId, header, { [Symbol.asyncIterator]: () => iterator })
     return {
       [Symbol.asyncIterator]: () => lines,
       end: () => { void iterator.return?.().catch(() => {}) },
@@ -121,7 +121,7 @@ export class Transfer {
   ): Promise<ImportAnswer> {
     const { directory, idempotency: keys } = this.#deps
     const bank = await directory.openOne(context, 'admin', request.bank_id)
-    return await keys.runOnce(idempotency, context, toAnswer, async (keyed) => (
+    return await keys.runOnce(idempotency, context, bank.key, toAnswer, async (keyed) => (
       await this.#imports.run(bankKeyString(bank.key), async () => {
         const checked = await this.#check(bank, request, context)
         signal?.throwIfAborted()
@@ -135,16 +135,15 @@ export class Transfer {
     bank: OpenBank, { bytes, config = IMPORT_DEFAULTS.config, bounds }: ImportRequest, context: RequestContext,
   ): Promise<CheckedImport> {
     const { clock, live } = this.#deps
-    const caller = callerOf(context)
     const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-    await requireFewLines(body, bounds.import_lines, caller)
+    requireFewLines(body, bounds.import_lines)
     const now = clock()
     const ceiling = live.current.trust.of(context)
     const checked: CheckedImport = { target: bank, lines: [], expired: 0, change: undefined }
     let hasHeader = false
     for (const line of linesOf(body)) {
-      if (turns.isExhausted) await turns.next(caller)
-      const value = await parseLine(line, maxLineBytes(checked.target.settings.contentChecks), bounds, caller)
+      if (isDue()) await giveWay()
+      const value = parseLine(line, maxLineBytes(checked.target.settings.contentChecks), bounds)
       if (value === undefined) continue
       if (!hasHeader) {
         hasHeader = true

@@ -2,7 +2,6 @@ import { Type, type Static } from 'typebox'
 import { formatInstant, type Clock } from '../time/clock.js'
 import type { Settings, SourceSettings } from '../config/settings.js'
 import { invalidField, ServiceError } from '../errors/service-error.js'
-import type { RowBudget } from '../concurrency/byte-budget.js'
 import { readJson } from '../validation/json-body.js'
 import { resolvePointer } from '../validation/json-pointer.js'
 import type { JsonBounds } from '../validation/json-guard.js'
@@ -69,12 +68,11 @@ export class WebhookSource {
   /**
    * Retains one event as the source's principal, under the same access control as any caller.
    * @param body the event as JSON, unparsed
-   * @param budget of what deduplication compares with
    */
-  async retain (body: Buffer, budget?: RowBudget): Promise<RetainAnswer> {
-    const event = await readJson(body, this.#bounds, callerOf(this.#context))
+  async retain (body: Buffer): Promise<RetainAnswer> {
+    const event = readJson(body, this.#bounds)
     const item = { bank_id: this.#settings.targetBank, content: this.#content(event), ...readExtras(event) }
-    const answer = await this.#memory.retain(item, this.#context, { budget })
+    const answer = await this.#memory.retain(item, this.#context)
     this.#accepted++
     this.#lastRefusal = undefined
     this.#lastEventAt = this.#clock()

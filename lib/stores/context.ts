@@ -1,10 +1,11 @@
 import { byMemoryId, type LexicalRequest, type Memory, type Passage } from './vector-store.js'
 
 /**
- * The definition of the lexical strategy, which every store implements: BM25 over passages, extended by the context of
- * a memory. The context is the terms of its neighbours in the same document, at a lower weight. It lets a query find a
- * turn of a conversation, or a paragraph of a text, by the words around it; on conversations this gains more recall
- * than any embedding (docs/recall-quality.md). Without documents the memories before and after it are its neighbours.
+ * The definition of the lexical strategy: BM25 over passages, extended by the context of a memory. A store retrieves
+ * the pool and its windows, and lexical-scores.ts computes the scores for every store. The context is the terms of its
+ * neighbours in the same document, at a lower weight. It lets a query find a turn of a conversation, or a paragraph of
+ * a text, by the words around it; on conversations this gains more recall than any embedding (docs/recall-quality.md).
+ * Without documents the memories before and after it are its neighbours.
  *
  * Every step and every statistic considers only memories of the bank that have not expired.
  *

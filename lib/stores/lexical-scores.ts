@@ -13,6 +13,18 @@ export interface MatchedPassage {
   readonly counts: number[]
 }
 
+/** Adds a term to the passages of a memory. Terms are added in ascending order, so that each store adds up alike. */
+export function addMatch (
+  passages: MatchedPassage[], ordinal: number, length: number, term: number, count: number,
+): void {
+  const known = passages.find((passage) => passage.ordinal === ordinal)
+  if (known === undefined) passages.push({ ordinal, length, terms: [term], counts: [count] })
+  else {
+    known.terms.push(term)
+    known.counts.push(count)
+  }
+}
+
 /** What the score of a memory depends on. A store retrieves it for the pool and for the windows of the pool. */
 export interface Member {
   readonly memory: { readonly memoryId: string }
@@ -23,7 +35,7 @@ export interface Member {
   readonly isAssistant: boolean
   /** Mean length of its passages. */
   readonly meanLength: number
-  /** By ordinal. */
+  /** In any order. */
   readonly passages: readonly MatchedPassage[]
   /** Whether it passes the filters. */
   readonly passes: boolean
@@ -178,7 +190,7 @@ function makeCandidate<M extends Member> (query: QueryWeights, member: M, pivot:
   let [best, highest] = [passages[0], -1]
   for (const passage of passages.length > 1 ? passages : []) {
     const score = query.toShare(query.sumOf(passage, query.normOf(passage.length)))
-    if (score > highest) [best, highest] = [passage, score]
+    if (score > highest || (score === highest && passage.ordinal < best!.ordinal)) [best, highest] = [passage, score]
   }
   const norm = query.normOf(best?.length ?? meanLength, pivot)
   const own = best === undefined ? 0 : query.toShare(query.sumOf(best, norm))

@@ -45,11 +45,6 @@ export interface StoreStart {
    */
   readonly isDefaultSpace?: boolean
   readonly clock: Clock
-  /**
-   * Maximum size in bytes of the temporary files of all scans together (`bounds.spool_bytes`); beyond it a scan rejects
-   * with server_busy.
-   */
-  readonly spoolBytes?: number
   /** For the operator's log, as `info`. Never contains text of a memory. */
   readonly warn: (message: string) => void
   readonly info?: (message: string) => void
@@ -89,15 +84,12 @@ export interface VectorStore {
    */
   start? (start: StoreStart): Promise<void>
   /**
-   * The record of a write under this key within IDEMPOTENCY_LIFETIME_MS, on any bank of the tenant. A store with this
-   * method receives `idempotency` with its writes. It keeps `recordText(idempotency, outcome)` in the transaction of
-   * the write, even if that changes nothing, and rejects with IdempotencyKeyTaken when the key was used meanwhile,
-   * including on another bank. A store without it never receives `idempotency`.
-   * @param caller as in BankKey
+   * The record of a write under this key of the bank within IDEMPOTENCY_LIFETIME_MS. A store with this method receives
+   * `idempotency` with its writes. It keeps `recordText(idempotency, outcome)` in the transaction of the write, even if
+   * that changes nothing, and rejects with IdempotencyKeyTaken when the key was used meanwhile. A store without it
+   * never receives `idempotency`.
    */
-  findIdempotencyRecord? (
-    tenantId: string | null, key: string, now: number, caller?: string,
-  ): Promise<IdempotencyRecord | undefined>
+  findIdempotencyRecord? (bank: BankKey, key: string, now: number): Promise<IdempotencyRecord | undefined>
   health (): Promise<StoreHealth>
   /**
    * Stores new memories in one transaction. Exact repeats (equal fingerprint, also within the call) are not stored

@@ -1,6 +1,5 @@
 import { didYouMean, textThatIs } from '../errors/wording.js'
 import { FORMATS } from './formats.js'
-import { isRoundedInteger, ROUNDED_INTEGER } from './rounded-integers.js'
 
 /** The members of a JSON Schema that messages are made from. */
 export interface DescribedSchema {
@@ -51,9 +50,8 @@ const OTHER_NAMES: ReadonlyMap<string, readonly string[]> = new Map([
 
 /** What is expected of the field of an error, without the field's name: `must be an integer from 1 to 200`. */
 export function faultInWords (
-  { keyword, params, parentSchema = {}, data }: SchemaError, words = REQUEST_WORDS,
+  { keyword, params, parentSchema = {} }: SchemaError, words = REQUEST_WORDS,
 ): string {
-  if (keyword === 'type' && isRoundedInteger(data)) return ROUNDED_INTEGER
   switch (keyword) {
     case 'required':
       return 'is required'

@@ -1,20 +1,15 @@
 import type { FastifyRequest } from 'fastify'
 import { HttpError } from '../../http/error-responses.js'
-import { arrivalKeyOf } from '../../http/turn-key.js'
-import { turns } from '../../lib/concurrency/turn-budget.js'
 import { ServiceError } from '../../lib/errors/service-error.js'
 import type { RequestContext } from '../../lib/identity/context.js'
 import { headerValue } from './headers.js'
 import { TokenRefused, type TokenRefusalReason } from './token-refused.js'
 
 /** Providers that list groups issue long tokens. The bound limits the decoding and hashing of an unverified token. */
-const MAX_TOKEN_LENGTH = 16_384
+const MAX_TOKEN_LENGTH = 12_288
 
-/**
- * Bytes of a request's headers: a token of that length, and as much for all other headers. Node's default, 16 KiB, is
- * too small for the longest token.
- */
-export const MAX_HEADER_BYTES = 2 * MAX_TOKEN_LENGTH
+/** Bytes of a request's headers: the longest token leaves a quarter for all others. */
+export const MAX_HEADER_BYTES = 16_384
 
 const BEARER = /^bearer[ \t]+(\S+)$/i
 
@@ -42,8 +37,6 @@ export function withTokenErrors (
   detail: (reason: TokenRefusalReason) => string,
 ): (request: FastifyRequest) => Promise<RequestContext> {
   return async (request) => {
-    // Verifying a signature takes a few tenths of a millisecond, and anybody can send one.
-    if (turns.isExhausted) await turns.next(arrivalKeyOf(request))
     try {
       return await authenticate(request)
     } catch (error) {

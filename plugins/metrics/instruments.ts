@@ -2,7 +2,6 @@ import { Counter, Histogram, Registry } from 'prom-client'
 import type { AuthMode } from '../../lib/config/config.js'
 import type { ModelCallRecord, Telemetry } from '../../lib/telemetry/telemetry.js'
 import { PREFIX } from './collected-metrics.js'
-import { FastHistogram, type Series } from './fast-histogram.js'
 
 /** Upper bounds in seconds, from a response out of memory to one that waits for a slow model. */
 const REQUEST_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
@@ -20,11 +19,8 @@ type Guard = AuthMode | 'host' | 'admin_token' | 'source_signature'
  */
 export class Instruments implements Telemetry {
   readonly registry = new Registry()
-  readonly #requests: FastHistogram<'method' | 'route' | 'status'>
-  readonly #stages: FastHistogram<'stage'>
-  /** By route, method and status. */
-  readonly #requestSeries = new Map<string, Map<string, Map<number, Series>>>()
-  readonly #stageSeries = new Map<string, Series>()
+  readonly #requests: Histogram<'method' | 'route' | 'status'>
+  readonly #stages: Histogram<'stage'>
   readonly #calls: Counter<typeof MODEL_LABELS[number] | 'outcome'>
   readonly #callDurations: Histogram<typeof MODEL_LABELS[number]>
   readonly #tokens: Counter<typeof MODEL_LABELS[number] | 'direction'>
@@ -39,18 +35,20 @@ export class Instruments implements Telemetry {
     const counter = <L extends string>(name: string, help: string, labelNames: readonly L[] = []) => (
       new Counter({ name: `${PREFIX}${name}`, help, labelNames, registers })
     )
-    this.#requests = new FastHistogram({
+    this.#requests = new Histogram({
       name: `${PREFIX}http_request_duration_seconds`,
       help: 'Duration of requests until the response is sent, without liveness probes. Status 499: the client ' +
         'disconnected before.',
       labelNames: ['method', 'route', 'status'],
       buckets: REQUEST_BUCKETS,
+      registers,
     })
-    this.#stages = new FastHistogram({
+    this.#stages = new Histogram({
       name: `${PREFIX}recall_stage_duration_seconds`,
       help: 'Stages of recalls, including those of reflect and explain.',
       labelNames: ['stage'],
       buckets: STAGE_BUCKETS,
+      registers,
     })
     this.#calls = counter(
       'model_calls_total', 'Calls to models by outcome; a call with its retries counts once.',
@@ -82,20 +80,9 @@ export class Instruments implements Telemetry {
     }
   }
 
-  /** All metrics in Prometheus's text format. */
-  async render (): Promise<string> {
-    return [await this.registry.metrics(), this.#requests.render(), this.#stages.render()].join('\n')
-  }
-
   /** @param route the pattern: `/v1/banks/:bank_id`; never the URL */
   request (method: string, route: string, status: number, seconds: number): void {
-    const methods = valueFor(this.#requestSeries, route, newMap<string, Map<number, Series>>)
-    const statuses = valueFor(methods, method, newMap<number, Series>)
-    let series = statuses.get(status)
-    if (series === undefined) {
-      statuses.set(status, series = this.#requests.series({ method, route, status: String(status) }))
-    }
-    series.observe(seconds)
+    this.#requests.observe({ method, route, status }, seconds)
   }
 
   authFailed (mode: Guard, status: number): void {
@@ -103,9 +90,7 @@ export class Instruments implements Telemetry {
   }
 
   stage (stage: string, durationMs: number): void {
-    let series = this.#stageSeries.get(stage)
-    if (series === undefined) this.#stageSeries.set(stage, series = this.#stages.series({ stage }))
-    series.observe(durationMs / 1000)
+    this.#stages.observe({ stage }, durationMs / 1000)
   }
 
   modelCall (record: ModelCallRecord): void {
@@ -122,15 +107,4 @@ export class Instruments implements Telemetry {
     if (kind === 'access') this.#denied.inc()
     else this.#limited.inc({ kind })
   }
-}
-
-function newMap<K, V> (): Map<K, V> {
-  return new Map()
-}
-
-/** The value of a key, created when there is none. */
-function valueFor<K, V> (map: Map<K, V>, key: K, make: () => V): V {
-  let value = map.get(key)
-  if (value === undefined) map.set(key, value = make())
-  return value
 }

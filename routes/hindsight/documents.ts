@@ -58,11 +58,12 @@ export const documentRoutes: FastifyPluginAsyncTypebox<HindsightOptions> = async
       filters: undefined,
       visit: (memory) => {
         const { document_id: id } = memory
-        if (id === null) return { goOn: true, kept: 0 }
+        if (id === null) return true
         const known = documents.get(id)
         const document = known ?? summaryOf(id, memory)
         if (known === undefined) documents.set(id, document)
-        return { goOn: true, kept: addTo(document, memory, shared) + (known === undefined ? id.length : 0) }
+        addTo(document, memory, shared)
+        return true
       },
     })
     const shown = [...documents.values()].slice(offset, offset + limit)
@@ -81,12 +82,12 @@ export const documentRoutes: FastifyPluginAsyncTypebox<HindsightOptions> = async
       context,
       filters: { documentIds: [id] },
       visit: (memory) => {
-        const kept = addTo(document ??= summaryOf(id, memory), memory)
+        addTo(document ??= summaryOf(id, memory), memory)
         if (document.text_length > MAX_TEXT_CHARACTERS) throw tooLarge()
         const kind = kindOf(memory.metadata)
         kinds[kind] = (kinds[kind] ?? 0) + 1
         texts.push(memory.text)
-        return { goOn: true, kept: kept + memory.text.length }
+        return true
       },
     })
     if (document === undefined) throw noDocument()
@@ -115,7 +116,7 @@ async function forgetDocument (
   let count = 0
   for (;;) {
     const ids: string[] = []
-    const visit = ({ memory_id: id }: MemoryRecord) => ({ goOn: ids.push(id) < MAX_FORGET_IDS, kept: 0 })
+    const visit = ({ memory_id: id }: MemoryRecord) => ids.push(id) < MAX_FORGET_IDS
     await scanMemories(app, { bankId, context, filters, visit })
     if (ids.length > 0) {
       const { deleted_count: deleted } = await app.memory.forget({ bank_id: bankId, memory_ids: ids }, context)

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { strict, type MemoryRecord } from '../../lib/memory/schemas.js'
+import { strict } from '../../lib/memory/schemas.js'
 import type { Filters } from '../../lib/stores/vector-store.js'
 import { searchFor } from '../../lib/text/text-search.js'
 import { ListedFact, listedFactOf } from './facts.js'
@@ -63,23 +63,14 @@ export const listRoutes: FastifyPluginAsyncTypebox<HindsightOptions> = async (ap
       context,
       filters,
       visit: (memory) => {
-        if (isFound?.(memory.text.toLowerCase()) === false) return { goOn: true, kept: 0 }
+        if (isFound?.(memory.text.toLowerCase()) === false) return true
         const isKept = matched >= offset && shown.length < limit
         // Its metadata is copied here, where the event loop has turns between two memories.
         if (isKept) shown.push(listedFactOf(memory))
         matched++
-        return { goOn: isFiltered || shown.length < limit, kept: isKept ? charactersOf(memory) : 0 }
+        return isFiltered || shown.length < limit
       },
     })
     return { items: shown, total: isFiltered ? matched : count, limit, offset }
   })
-}
-
-/** The memory that a field of metadata takes in addition to its characters, in characters. */
-const FIELD_CHARACTERS = 50
-
-function charactersOf ({ text, metadata }: MemoryRecord): number {
-  let characters = text.length
-  for (const key in metadata) characters += FIELD_CHARACTERS + key.length + String(metadata[key]).length
-  return characters
 }

@@ -78,7 +78,7 @@ export const recallRoutes: FastifyPluginAsyncTypebox<HindsightOptions> = async (
   app.post(`${BANK}/memories/recall`, {
     config: routeConfig(options, 'read'),
     schema: { hide: true, params: BankParams, body: RecallBody, response: { 200: RecallResult } },
-  }, async ({ params, body, context }, reply) => await app.withRowBudget(reply, async (budget) => {
+  }, async ({ params, body, context }) => {
     refuseScores(body)
     const answer = await app.memory.recall({
       bank_id: params.bank_id,
@@ -92,9 +92,9 @@ export const recallRoutes: FastifyPluginAsyncTypebox<HindsightOptions> = async (
         min_score: body.min_scores?.final,
       }),
       also: { ...tagFilter(body), ...kindFilter(body.types?.length ? body.types : ['world', 'experience']) },
-    }, context, { budget })
+    }, context)
     return await resultOf(answer, body, callerOf(context))
-  }))
+  })
 }
 
 /** Scores of single strategies are not available, so bounds on them are refused. */

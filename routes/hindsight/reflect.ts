@@ -47,7 +47,7 @@ export const reflectRoutes: FastifyPluginAsyncTypebox<HindsightOptions> = async 
   app.post(`${BANK}/reflect`, {
     config: routeConfig(options, 'read'),
     schema: { hide: true, params: BankParams, body: ReflectBody, response: { 200: ReflectResult } },
-  }, async ({ params, body, context }, reply) => await app.withRowBudget(reply, async (budget) => {
+  }, async ({ params, body, context }, reply) => {
     if (body.include?.tool_calls !== undefined) {
       throw unsupported(
         'include.tool_calls', 'a reflect here is one recall and one answer, with no calls of tools to tell',
@@ -60,9 +60,9 @@ export const reflectRoutes: FastifyPluginAsyncTypebox<HindsightOptions> = async 
       include_sources: facts && 'cited',
       ...withoutUndefined({ max_tokens: body.max_tokens, response_schema: body.response_schema }),
       also: { ...tagFilter(body), ...kindFilter(body.fact_types ?? []) },
-    }, context, { signal: disconnectSignal(reply), budget })
+    }, context, { signal: disconnectSignal(reply) })
     return resultOf(answer, facts)
-  }))
+  })
 }
 
 /** As in Hindsight, the context becomes part of the question. */

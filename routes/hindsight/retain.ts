@@ -57,12 +57,12 @@ export const retainRoutes: FastifyPluginAsyncTypebox<HindsightOptions> = async (
     const idempotency = await idempotencyOf(request, reply, body.async === true ? body.operation_id : undefined)
     const batch = { bank_id: bankId, items }
     const signal = disconnectSignal(reply)
-    await app.withRowBudget(reply, async (budget) => await withSentNames(() => sentNames(body), async () => {
-      const options = { idempotency, signal, budget }
+    await withSentNames(() => sentNames(body), async () => {
+      const options = { idempotency, signal }
       return documents.length === 0
         ? await app.memory.retainBatch(batch, context, options)
         : await app.memory.replaceDocuments({ ...batch, document_ids: documents }, context, options)
-    }))
+    })
     // The work is done already, also when the client expects to wait for it.
     return { success: true, bank_id: bankId, items_count: items.length, async: false }
   })

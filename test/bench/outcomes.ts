@@ -1,4 +1,3 @@
-import { makeReport, type Report, type RunName } from '../../bench/recall/report.js'
 import type { Outcome } from '../../bench/recall/measure.js'
 
 /** An outcome whose one piece of evidence is first, but for what `fields` says. */
@@ -13,11 +12,4 @@ export function outcome (fields: Partial<Outcome> = {}): Outcome {
     sessionScoreRanks: [1],
     ...fields,
   }
-}
-
-export function report (outcomes: Outcome[], name: Partial<RunName> = {}): Report {
-  return makeReport(
-    { data: 'data.json', pipeline: 'default', embedder: 'none', store: 'in_memory', ...name },
-    { outcomes, turns: 7, repeats: 0, retainMs: [1], recallMs: [2, 4], embeddingWaitMs: 0 },
-  )
 }

@@ -5,7 +5,10 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { parse } from 'yaml'
+import { checkedConfig } from '../../cli/config/check.js'
+import { ConfigurationError } from '../../lib/config/problems.js'
 import { runCli } from '../helpers/cli.js'
+import { rejection } from '../helpers/rejection.js'
 import { startServer } from '../helpers/server.js'
 
 const EXAMPLES = fileURLToPath(new URL('../../examples/', import.meta.url))
@@ -110,13 +113,14 @@ t.test('config check finds every problem that would end the start', async (t) =>
     ],
   ]
   for (const [yaml, problem] of cases) {
-    const cwd = t.testdir({ 'c.yaml': yaml })
-    const { code, stdout } = await runCli(['config', 'check', '--config', 'c.yaml', '--json'], { cwd })
-    t.equal(code, 1, yaml)
-    const { problems } = JSON.parse(stdout) as { problems: string[] }
-    t.match(problems, [problem])
+    const path = join(t.testdir({ 'c.yaml': yaml }), 'c.yaml')
+    // The check of the command, without a process for each case.
+    const { problems, message } = await rejection(
+      ConfigurationError, (async () => { checkedConfig({ SERVICES_CONFIG_PATH: path }) })(),
+    )
+    t.match(problems, [problem], yaml)
     t.equal(problems.length, 1)
-    t.notMatch(stdout, /hunter/)
+    t.notMatch(message, /hunter/)
   }
 })
 

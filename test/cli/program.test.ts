@@ -42,7 +42,8 @@ t.test('help and version are shown everywhere, and nothing is started', async (t
     const own = await runCli([...words, '--help'])
     t.same([own.code, own.stderr], [0, ''], command)
     t.ok(own.stdout.startsWith(`Usage: memory-gateway ${command} `), command)
-    if (command !== 'config') {
+    // One of each depth, because each is a process and all commands get the option in one place.
+    if (command === 'serve' || command === 'config check') {
       t.same(await runCli([...words, '--version']), { code: 0, stdout: `${version}\n`, stderr: '' }, command)
     }
   }
@@ -232,7 +233,7 @@ t.test('credentials come from variables or from a profile that only its owner ca
 })
 
 t.test('a principal beyond ASCII is sent as the gateway reads it', async (t) => {
-  const principals = ['user:zoë', 'user:à', 'user:東', 'agent:🤖']
+  const principals = ['user:zoë', 'agent:🤖']
   const { cli, url } = await cliServer(t, {
     file: {
       access_control: { enabled: true, default_policy: 'deny' },

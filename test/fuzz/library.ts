@@ -131,7 +131,7 @@ export class Twins {
     if (file === undefined) return
     const [header, ...rest] = file.text.split('\n')
     const bytes = Buffer.from([header, ...rest, ...(twice ? rest : [])].join('\n'))
-    const bounds = boundsOf({}, bytes.length)
+    const bounds = boundsOf()
     const answer = await this.#memory.transfer.import(
       { bank_id: nameOf(place), bytes, on_conflict: onConflict, config: 'ignore', bounds }, contextOf(place),
     )

@@ -14,7 +14,7 @@ interface BarrierExecutor {
 }
 
 /** @param more members of the executor besides those of the database */
-export function barrierExecutor (database: Executor, more: Pick<Executor, 'status' | 'callers'> = {}): BarrierExecutor {
+export function barrierExecutor (database: Executor, more: Pick<Executor, 'status'> = {}): BarrierExecutor {
   let barrier: { kind: string, opened: Promise<void> } | undefined
   let arrived = 0
   const pass = async (kind: string) => {

@@ -19,7 +19,7 @@ export interface TestConfig extends Partial<Omit<Config, 'auth' | 'file' | 'sett
 export const MOCK_EMBEDDINGS = { embedding_provider: 'mock' } as const satisfies FileConfig
 
 export function testConfig (
-  { auth = {}, file = {}, maxBodyBytes = 10 * 1024 * 1024, ...rest }: TestConfig = {},
+  { auth = {}, file = {}, maxBodyBytes = 1024 * 1024, ...rest }: TestConfig = {},
 ): Config {
   return {
     host: '127.0.0.1',
@@ -32,7 +32,7 @@ export function testConfig (
     database: {},
     file,
     settings: settingsOf({ ...MOCK_EMBEDDINGS, ...file }),
-    bounds: boundsOf(file.bounds, maxBodyBytes),
+    bounds: boundsOf(file.bounds),
     baseDirectory: process.cwd(),
     warnings: [],
     ...rest,

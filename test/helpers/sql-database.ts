@@ -4,7 +4,7 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { Test } from 'tap'
+import { Test } from 'tap'
 import type { Executor } from '../../lib/stores/sql/executor.js'
 import { quoteSchema } from '../../lib/stores/sql/migrations.js'
 import { openPglite } from '../../lib/stores/sql/pglite.js'
@@ -38,17 +38,31 @@ export async function emptyCluster (): Promise<string> {
   return cluster
 }
 
-/** A PGlite database in a folder of its own, which goes when the test ends. A file shares one. */
-export async function pgliteDatabase (t: Test): Promise<Executor> {
+/** The test of the whole process, in which files may run one after the other. */
+export function rootOf (t: Test): Test {
+  return t.parent instanceof Test ? rootOf(t.parent) : t
+}
+
+let shared: Promise<Executor> | undefined
+
+async function openShared (t: Test): Promise<Executor> {
   const folder = mkdtempSync(join(tmpdir(), 'memory-gateway-'))
   const dataDir = join(folder, 'data')
   cpSync(await emptyCluster(), dataDir, { recursive: true })
   const executor = await openPglite({ ...OPTIONS, dataDir })
-  t.teardown(async () => {
+  rootOf(t).teardown(async () => {
     await executor.close()
     rmSync(folder, { recursive: true })
   })
   return executor
+}
+
+/**
+ * The PGlite database of the process, which goes when the process ends: starting one takes a second or two. Each test
+ * has a schema of its own in it (`schemaIn`).
+ */
+export async function pgliteDatabase (t: Test): Promise<Executor> {
+  return await (shared ??= openShared(t))
 }
 
 /** The PostgreSQL of TEST_DATABASE_URL, otherwise a PGlite; the result says which one it is. */
@@ -82,14 +96,14 @@ export interface StoreOptions {
 export async function storeIn (
   executor: Executor, { schema, space = CONTRACT_SPACE, warn = () => {} }: StoreOptions,
 ): Promise<SqlVectorStore> {
-  const shared: Executor = {
+  const database: Executor = {
     query: async (text, params, options) => await executor.query(text, params, options),
     read: async (text, params, options) => await executor.read(text, params, options),
     transaction: async (work, options) => await executor.transaction(work, options),
     maintain: async (text) => { await executor.maintain(text) },
     close: async () => {},
   }
-  const store = new SqlVectorStore({ executor: shared, schema, bootstrapSchema: true, sweepIntervalMs: 0 })
+  const store = new SqlVectorStore({ executor: database, schema, bootstrapSchema: true, sweepIntervalMs: 0 })
   await store.start({ space, clock: () => NOW, warn })
   return store
 }

@@ -2,7 +2,6 @@ import t from 'tap'
 import type { FileConfig } from '../../lib/config/schema.js'
 import { InMemoryVectorStore } from '../../lib/stores/in-memory/store.js'
 import { testApp } from '../helpers/app.js'
-import { reserveAllBut } from '../helpers/budgets.js'
 import { answerOf, connectMcp, MCP_HEADERS, refusalOf, REVISIONS, toolCall } from '../helpers/mcp.js'
 
 const CLOSED: FileConfig = {
@@ -95,30 +94,4 @@ t.test('an idempotency key makes a repeat return the first answer', async (t) =>
   )
   const other = await post('/v1/retain', { bank_id: 'b', content: 'three' }, { 'idempotency-key': 'k1' })
   t.equal(other.statusCode, 200, 'a key of a tool is not one of a route')
-})
-
-t.test('the answer of a write is sent even when the byte budget is exhausted', async (t) => {
-  const { app, post } = await testApp(t)
-  const { workBytes, memory } = app
-  const { retain } = memory
-  let held = reserveAllBut(workBytes, workBytes.limit)
-  const withoutRoom: typeof retain = async (...given) => {
-    const answer = await retain(...given)
-    held = reserveAllBut(workBytes, 0)
-    return answer
-  }
-  Object.assign(memory, { retain: withoutRoom })
-  const call = toolCall('retain', { bank_id: 'b', content: 'Ada drinks tea.' })
-  const single = await post('/mcp', call, MCP_HEADERS)
-  t.match(answerOf(single.json().result), { stored: true })
-  const rest = reserveAllBut(workBytes, 0)
-  const recall = toolCall('recall', { bank_id: 'b', query: 'tea' })
-  t.match((await post('/mcp', recall, MCP_HEADERS)).json(), { code: 'server_busy' })
-  rest.release()
-  held.release()
-  const batch = await post('/mcp', [call, toolCall('recall', { bank_id: 'b', query: 'tea' }, 2)], {
-    ...MCP_HEADERS, 'mcp-protocol-version': '2025-03-26',
-  })
-  t.equal(batch.json().length, 2)
-  held.release()
 })

@@ -1,10 +1,8 @@
-import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
 import t, { type Test } from 'tap'
 import { buildApp } from '../../app.js'
 import { ListenError } from '../../http/listen-error.js'
-import { MetricsServer } from '../../plugins/metrics/metrics-server.js'
 import { RawConnection, request } from '../blackbox/raw.js'
 import { testApp, type TestApp } from '../helpers/app.js'
 import { testConfig, type TestConfig } from '../helpers/config.js'
@@ -77,54 +75,18 @@ await t.test('in dev mode that port serves loopback names and allowed ones only'
   t.equal(await status(other.url, 'evil.example'), 200, 'in other modes every name is served')
 })
 
-/** A server of metrics whose text is made when the test says so. */
-async function withSlowText (t: Test): Promise<{ server: MetricsServer, count: () => number, finish: () => void }> {
-  const waiting: Array<(text: string) => void> = []
-  const server = await MetricsServer.listen({
-    host: '127.0.0.1',
-    port: 0,
-    contentType: 'text/plain',
-    render: async () => await new Promise((resolve) => { waiting.push(resolve) }),
-    onFailure: () => {},
-  })
-  t.teardown(async () => { await server.close() })
-  const finish = () => { for (const resolve of waiting.splice(0)) resolve('text') }
-  return { server, count: () => waiting.length, finish }
-}
-
-await t.test('scrapes at the same time share one text', async (t) => {
-  const { server, count, finish } = await withSlowText(t)
-  let started = 0
-  const both = new Promise<void>((resolve) => {
-    const onStart = () => { if (++started === 2) resolve() }
-    subscribe('http.server.request.start', onStart)
-    t.teardown(() => { unsubscribe('http.server.request.start', onStart) })
-  })
-  const asked = [fetch(server.url), fetch(server.url)]
-  await both
-  await new Promise(setImmediate)
-  t.equal(count(), 1)
-  finish()
-  for (const response of asked) t.equal(await (await response).text(), 'text')
-  const next = fetch(server.url)
-  while (count() < 1) await new Promise(setImmediate)
-  finish()
-  t.equal(await (await next).text(), 'text', 'a later one gets a text of its own')
-})
-
 await t.test('a connection that does not wait for its answer is closed', async (t) => {
-  const { server, count } = await withSlowText(t)
-  const connection = await RawConnection.open(t, server.url)
+  const { url } = await withOwnPort(t)
+  const connection = await RawConnection.open(t, url)
   connection.write(request('GET', '/metrics').repeat(500))
   await connection.closed
   t.equal(connection.rest, '')
-  t.equal(count(), 1)
 })
 
 await t.test('the number of connections is bounded', async (t) => {
-  const { server } = await withSlowText(t)
-  for (let count = 0; count < 32; count++) await RawConnection.open(t, server.url)
-  const socket = connect(Number(new URL(server.url).port), '127.0.0.1')
+  const { url } = await withOwnPort(t)
+  for (let count = 0; count < 32; count++) await RawConnection.open(t, url)
+  const socket = connect(Number(new URL(url).port), '127.0.0.1')
   await once(socket, 'close')
   t.pass('one more is closed')
 })

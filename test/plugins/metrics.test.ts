@@ -2,7 +2,6 @@ import { connect } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
 import { InMemoryVectorStore } from '../../lib/stores/in-memory/store.js'
-import { FastHistogram } from '../../plugins/metrics/fast-histogram.js'
 import { SteeredEmbeddings } from '../fixtures/steered-embeddings.js'
 import { testApp } from '../helpers/app.js'
 import { readExposition, scrape, valueOf } from '../helpers/exposition.js'
@@ -55,23 +54,6 @@ await t.test('liveness is not counted, and readiness is', async (t) => {
     `${labels['method']} ${labels['route']}`
   ))
   t.same(counted, ['GET /health'])
-})
-
-await t.test('a value is counted in the first bucket that contains it and in those above', async (t) => {
-  const durations = new FastHistogram({
-    name: 'test_seconds', help: 'A test.', labelNames: ['what', 'how'], buckets: [0.1, 1],
-  })
-  const series = durations.series({ what: 'a "quoted"\nline\\', how: 'b' })
-  for (const seconds of [0.1, 0.5, 1, 7]) series.observe(seconds)
-  t.equal(durations.render(), [
-    '# HELP test_seconds A test.',
-    '# TYPE test_seconds histogram',
-    ...['0.1', '1', '+Inf'].map((bound, index) => (
-      `test_seconds_bucket{le="${bound}",what="a \\"quoted\\"\\nline\\\\",how="b"} ${[1, 3, 4][index]}`
-    )),
-    'test_seconds_sum{what="a \\"quoted\\"\\nline\\\\",how="b"} 8.6',
-    'test_seconds_count{what="a \\"quoted\\"\\nline\\\\",how="b"} 4',
-  ].join('\n'))
 })
 
 await t.test('failures of authentication are 0 before the first', async (t) => {

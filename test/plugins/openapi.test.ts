@@ -77,13 +77,16 @@ for (const [mode, caller] of Object.entries(callers)) {
 
 const body = ['invalid_json', 'body_too_large', 'unsupported_media_type'] as const
 const probe = ['host_not_allowed', 'shutting_down'] as const
-const down = ['internal_error', 'dependency_unavailable', 'server_busy', ...probe] as const
+const down = ['internal_error', 'dependency_unavailable', 'server_busy', 'too_many_requests', ...probe] as const
 const caller = [
   'invalid_request', 'unauthenticated', 'access_denied', 'misconfigured', 'identity_provider_unavailable', ...down,
 ] as const
 const repeated = ['idempotency_key_reused', 'idempotency_key_in_flight'] as const
 const limits = ['rate_limited', 'quota_exceeded'] as const
 const admin = ['invalid_request', 'unauthenticated', ...down] as const
+const own = [
+  'invalid_request', 'unauthenticated', 'internal_error', 'server_busy', 'too_many_requests', ...probe,
+] as const
 /** What each operation can answer with when it does not do what was asked. */
 const changing = [...limits, 'precondition_failed', 'conflict', 'not_supported'] as const
 const codes: Record<string, readonly ErrorCode[]> = {
@@ -120,8 +123,8 @@ const codes: Record<string, readonly ErrorCode[]> = {
   adminGetAccess: admin,
   adminGetAccessRules: admin,
   adminCheckAccess: [...admin, ...body],
-  adminGetHistory: ['invalid_request', 'unauthenticated', 'internal_error', 'server_busy', ...probe],
-  adminGetStatus: ['invalid_request', 'unauthenticated', 'internal_error', 'server_busy', ...probe],
+  adminGetHistory: own,
+  adminGetStatus: own,
   adminListBanks: admin,
   adminGetBank: [...admin, 'not_found'],
   ingestWebhook: [

@@ -2,8 +2,7 @@ import Fastify from 'fastify'
 import t from 'tap'
 import { settingsOf } from '../../lib/config/settings.js'
 import { WebhookSources } from '../../lib/sources/webhook-sources.js'
-import bodyReader from '../../plugins/body-reader.js'
-import bounds from '../../plugins/bounds.js'
+import bodies from '../../plugins/bodies.js'
 import errors from '../../plugins/errors.js'
 import exchanges from '../../plugins/active-requests.js'
 import sourceGuard from '../../plugins/source-guard.js'
@@ -16,9 +15,9 @@ const app = Fastify()
 t.teardown(async () => { await app.close() })
 const entered: string[] = []
 await app.register(errors)
-await app.register(bounds, { bounds: gateway.app.bounds })
+app.decorate('bounds', gateway.app.bounds)
 await app.register(exchanges)
-await app.register(bodyReader)
+await app.register(bodies)
 await app.register(async (scope) => {
   await scope.register(sourceGuard, {
     sources: new WebhookSources(

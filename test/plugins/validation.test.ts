@@ -5,7 +5,9 @@ import t from 'tap'
 import { testApp } from '../helpers/app.js'
 import { refused, refusedFields } from '../routes/support.js'
 
-const { post, get, inject, retain } = await testApp(t, { maxBodyBytes: 5000 })
+const { post, get, inject, retain } = await testApp(t, {
+  maxBodyBytes: 5000, file: { bounds: { batch_bytes: 5000 } },
+})
 for (const content of ['Tea one.', 'Tea two.', 'Tea three.']) await retain('b', content)
 
 const JSON_TYPE = { 'content-type': 'application/json' }
@@ -148,15 +150,15 @@ for (const [url, body] of Object.entries(good)) {
   })
 }
 
-await t.test('the limit is 10 MiB by default', async (t) => {
+await t.test('the limit is 1 MiB by default', async (t) => {
   const { inject } = await testApp(t)
   const send = async (bytes: number) => (
     await inject({
       method: 'POST', url: '/v1/recall', headers: JSON_TYPE, payload: '{"bank_id":"b","query":"x"}'.padEnd(bytes),
     })
   )
-  t.equal((await send(10 * 1024 * 1024)).statusCode, 200)
-  refused(t, await send(10 * 1024 * 1024 + 1), 413, 'body_too_large')
+  t.equal((await send(1024 * 1024)).statusCode, 200)
+  refused(t, await send(1024 * 1024 + 1), 413, 'body_too_large')
 })
 
 await t.test('a numeric string is a number where a number is expected', async (t) => {

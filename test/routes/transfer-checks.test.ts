@@ -52,13 +52,13 @@ await t.test('the error for a member that is not allowed names it', async (t) =>
   for (const [name, member] of Object.entries(cases)) {
     const line = `{"text": "x", "metadata": {${member}}}`
     refused(t, await importInto(app, 'bank', ndjson(HEADER, ...good, line)), 400, 'invalid_request', {
-      detail: new RegExp(`^line 4: must not have a member ${name}`),
+      detail: new RegExp(`^line 4: must not have a member .*${name}`),
     })
     const body = `{"bank_id": "bank", "content": "x", "metadata": {${member}}}`
     const headers = { 'content-type': 'application/json' }
     const response = await app.inject({ method: 'POST', url: '/v1/retain', headers, payload: body })
     refused(t, response, 400, 'invalid_json', {
-      detail: new RegExp(`^Request body must not have a member ${name}`),
+      detail: new RegExp(`^Request body must not have a member .*${name}`),
     })
   }
 })
@@ -135,8 +135,8 @@ await t.test('an import that is compressed or in another charset is 415', async 
 })
 
 await t.test('an import over the body limit is 413, also in chunks without a length', async (t) => {
-  const app = await testApp(t, { maxBodyBytes: 1000 })
-  const payload = ndjson(HEADER, { text: 'x'.repeat(1000) })
+  const app = await testApp(t, { file: { bounds: { import_bytes: 1024 } } })
+  const payload = ndjson(HEADER, { text: 'x'.repeat(1024) })
   refused(t, await importInto(app, 'bank', payload), 413, 'body_too_large')
   const chunked = await app.inject({
     method: 'POST',

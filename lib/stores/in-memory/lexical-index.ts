@@ -1,5 +1,7 @@
 import { isAssistants, poolSize, WINDOW_REACH } from '../context.js'
-import { lexicalScores, QueryWeights, type MatchedPassage, type Member, type ScoredMember } from '../lexical-scores.js'
+import {
+  addMatch, lexicalScores, QueryWeights, type MatchedPassage, type Member, type ScoredMember,
+} from '../lexical-scores.js'
 import { TopK } from '../top-k.js'
 import { byMemoryId, type LexicalRequest, type Passage } from '../vector-store.js'
 import type { Accept, Entry } from './bank.js'
@@ -20,7 +22,7 @@ interface SearchOptions {
   limit: number
   /** Which memories are found. The neighbours of a memory add to its score whether or not they are accepted. */
   accept: Accept
-  /** Which of the found memories `total` counts. Default: all */
+  /** Of a search by meaning, too: which of the found memories `total` counts. Default: all */
   counts?: ((entry: Entry) => boolean) | undefined
 }
 
@@ -151,7 +153,20 @@ export class LexicalIndex {
       memberNumbers.fill(members.push(member), head, head + length)
       return member
     }
-    const windows = request.context ? pool.map((entry) => windowOf(entry).map(toMember)) : []
+    // Without a document only memories matter that have a term of the query or may follow a matching question, unless
+    // the scores of all are asked for.
+    const toWindow = (entry: Entry) => {
+      const window = windowOf(entry)
+      const needsAll = counts !== undefined || entry.memory.documentId !== null
+      return window.map((one, at) => {
+        if (one === undefined) return undefined
+        const before = window[at - 1]
+        const matters = needsAll || shares[one.head]! > 0 || before === undefined ||
+          (before.endsAsQuestion && shares[before.head]! > 0)
+        return matters ? toMember(one) : undefined
+      })
+    }
+    const windows = request.context ? pool.map(toWindow) : []
     const pooled = pool.map((entry) => toMember(entry)!)
     addPassages(lists, memberNumbers, members, this.#lengths)
     const scores = lexicalScores(query, request, pooled, windows, limit)
@@ -290,33 +305,23 @@ function addPassages (
     for (let at = 0; at < list.length; at += 2) {
       const number = list[at]!
       const member = memberNumbers[number]!
-      if (member > 0) addCount(members[member - 1]!, number, lengths[number]!, term, list[at + 1]!)
+      if (member === 0) continue
+      const { entry, passages } = members[member - 1]!
+      addMatch(passages, number - entry.head, lengths[number]!, term, list[at + 1]!)
     }
-  }
-  for (const { passages } of members) if (passages.length > 1) passages.sort((a, b) => a.ordinal - b.ordinal)
-}
-
-function addCount (
-  { entry: { head }, passages }: EntryMember, number: number, length: number, term: number, count: number,
-): void {
-  const ordinal = number - head
-  const passage = passages.find((one) => one.ordinal === ordinal)
-  if (passage === undefined) passages.push({ ordinal, length, terms: [term], counts: [count] })
-  else {
-    passage.terms.push(term)
-    passage.counts.push(count)
   }
 }
 
 /** A memory in the middle of its neighbours. */
 function windowOf (entry: Entry): Array<Entry | undefined> {
-  const window: Array<Entry | undefined> = [entry]
+  const window = new Array<Entry | undefined>(2 * WINDOW_REACH + 1).fill(undefined)
+  window[WINDOW_REACH] = entry
   let [before, after]: Array<Entry | undefined> = [entry, entry]
   for (let places = 1; places <= WINDOW_REACH; places++) {
     before = before?.before
     after = after?.after
-    window.unshift(before)
-    window.push(after)
+    window[WINDOW_REACH - places] = before
+    window[WINDOW_REACH + places] = after
   }
   return window
 }

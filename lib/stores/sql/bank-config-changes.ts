@@ -20,7 +20,7 @@ export interface BankConfigChangesStatements {
    * 1. One row without a bank when there are none, when the revision is -1, or when it precedes the known changes.
    */
   changedSince: string
-  /** $1 tenants, $2 banks: the configurations in force, as ConfigRows with their bank. */
+  /** $1 banks: the configurations in force, as ConfigRows with their bank. */
   read: string
 }
 
@@ -38,14 +38,13 @@ select coalesce(max(c.revision), 0)::float8 as newest from ${schema}.bank_config
     changedSince: `with known as (
   select max(c.revision) as newest, min(c.revision) as oldest from ${schema}.bank_configuration_changes c
 )
-select coalesce(k.newest, 0)::float8 as newest, coalesce(k.oldest, 0)::float8 as oldest, b.tenant_id, b.bank_id
+select coalesce(k.newest, 0)::float8 as newest, coalesce(k.oldest, 0)::float8 as oldest, b.bank_key
 from known k left join lateral (
-  select distinct c.tenant_id, c.bank_id from ${schema}.bank_configuration_changes c
+  select distinct c.bank_key from ${schema}.bank_configuration_changes c
   where $1::float8 >= 0 and $1::float8 >= k.oldest - 1 and c.revision > $1::float8::bigint
   limit ${BANK_CONFIG_CHANGES + 1}
 ) b on true`,
-    read: `select c.tenant_id, c.bank_id, ${configColumns('c')}
-from (select distinct t.tenant_id, t.bank_id from unnest($1::text[], $2::text[]) as t(tenant_id, bank_id)) k
-join ${schema}.bank_configurations c on c.tenant_id = k.tenant_id and c.bank_id = k.bank_id`,
+    read: `select c.bank_key, ${configColumns('c')} from ${schema}.bank_configurations c
+where c.bank_key = any($1::text[])`,
   }
 }

@@ -1,4 +1,4 @@
-import { flowOf, type BankKey } from '../../identity/context.js'
+import { bankKeyString, bankOfKey, type BankKey } from '../../identity/context.js'
 import {
   BANK_CONFIG_CHANGE_LIFETIME_MS, BANK_CONFIG_CHANGES,
   type BankConfig, type BankConfigChange, type BankConfigChanges, type BankConfigOutcome, type BankConfigPage,
@@ -8,7 +8,7 @@ import { makeBankConfigChangesStatements, type BankConfigChangesStatements } fro
 import { makeBankConfigStatements, type BankConfigStatements } from './bank-config-statements.js'
 import type { Executor, Param, Queries } from './executor.js'
 import { retrySerializationFailures } from './retrying.js'
-import { bankParameters, toBankKey } from './rows.js'
+import { bankParameters, toBankKey, type BankRow } from './rows.js'
 
 interface ConfigRow {
   revision: number
@@ -20,8 +20,7 @@ interface ConfigRow {
 interface ChangeRow {
   newest: number
   oldest: number
-  tenant_id: string | null
-  bank_id: string | null
+  bank_key: string | null
 }
 
 /**
@@ -53,7 +52,13 @@ export class BankConfigWriter {
     if (expected !== undefined && expected !== inForce) return { changed: false, revision: inForce }
     if (document === null && inForce === 0) return { changed: true, revision: 0 }
     const revision = await this.#nextRevision(tx, updatedAt)
-    await tx.query(this.#bankStatements.write, [...key, revision, document, updatedAt, updatedBy])
+    const { put, takeBack, addToHistory, shortenHistory } = this.#bankStatements
+    const values = [...key, revision, document, updatedAt, updatedBy]
+    if (document === null) await tx.query(takeBack, key)
+    else await tx.query(put, values)
+    await tx.query(addToHistory, values)
+    await tx.query(shortenHistory, key)
+    await tx.query(this.#bankStatements.noteChange, [...key, revision, updatedAt])
     return { changed: true, revision: document === null ? 0 : revision }
   }
 
@@ -108,23 +113,21 @@ export class SqlBankConfigs implements BankConfigStore {
 
   async read (banks: readonly BankKey[]): Promise<Array<{ bank: BankKey, config: BankConfig }>> {
     if (banks.length === 0) return []
-    const keys = banks.map(bankParameters)
-    const rows = await this.#read<ConfigRow & { tenant_id: string, bank_id: string }>(
-      this.#changeStatements.read, [keys.map(([tenant]) => tenant), keys.map(([, bank]) => bank)], banks[0],
+    const rows = await this.#read<ConfigRow & BankRow>(
+      this.#changeStatements.read, [banks.map(bankKeyString)],
     )
     return rows.map((row) => ({ bank: toBankKey(row), config: toConfig(row) }))
   }
 
   async write (bank: BankKey, change: BankConfigChange): Promise<BankConfigOutcome> {
     return await this.#whenReady(async () => await retrySerializationFailures(async () => (
-      await this.#executor.transaction(
-        async (tx) => await this.#writer.write(tx, bank, change), { flow: flowOf(bank) })
+      await this.#executor.transaction(async (tx) => await this.#writer.write(tx, bank, change))
     )))
   }
 
   async history (bank: BankKey, { limit, before }: BankConfigPage): Promise<BankConfig[]> {
     const values = [...bankParameters(bank), limit, before ?? null]
-    const rows = await this.#read<ConfigRow>(this.#bankStatements.history, values, bank)
+    const rows = await this.#read<ConfigRow>(this.#bankStatements.history, values)
     return rows.map(toConfig)
   }
 
@@ -135,16 +138,12 @@ export class SqlBankConfigs implements BankConfigStore {
     // A revision higher than the newest one is from another database, or from this one before it was restored: the
     // changes since are unknown.
     if (revision < oldest - 1 || revision > newest) return { revision: newest, banks: undefined }
-    const banks = rows.flatMap(({ tenant_id: tenant, bank_id: bank }) => (
-      tenant === null || bank === null ? [] : [toBankKey({ tenant_id: tenant, bank_id: bank })]
-    ))
+    const banks = rows.flatMap(({ bank_key: key }) => key === null ? [] : [bankOfKey(key)])
     return { revision: newest, banks: banks.length > BANK_CONFIG_CHANGES ? undefined : banks }
   }
 
-  /** @param bank in whose turn the statement waits for a connection; without one, in a turn of its own */
-  async #read<R extends object> (text: string, values: readonly Param[], bank?: BankKey): Promise<R[]> {
-    const flow = bank && flowOf(bank)
-    return await this.#whenReady(async () => await this.#executor.read<R>(text, values, { flow }))
+  async #read<R extends object> (text: string, values: readonly Param[]): Promise<R[]> {
+    return await this.#whenReady(async () => await this.#executor.read<R>(text, values))
   }
 }
 

@@ -1,4 +1,4 @@
-import { bankKeyString, flowOf, type BankKey } from '../../identity/context.js'
+import { bankKeyString, type BankKey } from '../../identity/context.js'
 import type { EmbeddingSpace } from '../vector-store.js'
 import type { Executor } from './executor.js'
 import { retrySerializationFailures } from './retrying.js'
@@ -46,7 +46,7 @@ export class BankSpaces {
   async readopt (bank: BankKey): Promise<boolean> {
     const { model, dimensions } = this.#configured()
     const values = [...bankParameters(bank), model, dimensions]
-    const [row] = await this.#executor.query<AdoptionRow>(this.#statements.spaces.adopt, values, { flow: flowOf(bank) })
+    const [row] = await this.#executor.query<AdoptionRow>(this.#statements.spaces.adopt, values)
     return !row!.is_other
   }
 
@@ -76,7 +76,7 @@ export async function adoptSpace (
   executor: Executor, { spaces }: Statements, bank: BankKey, { model, dimensions }: EmbeddingSpace,
 ): Promise<boolean> {
   const values = [...bankParameters(bank), model, dimensions]
-  const [row] = await executor.query<AdoptionRow>(spaces.adopt, values, { flow: flowOf(bank) })
+  const [row] = await executor.query<AdoptionRow>(spaces.adopt, values)
   if (row!.is_free !== true) return !row!.is_other
   return await retrySerializationFailures(async () => (
     await executor.transaction(async (tx) => {
@@ -84,7 +84,7 @@ export async function adoptSpace (
       await tx.query(spaces.free, values)
       const [freed] = await tx.query<AdoptionRow>(spaces.adopt, values)
       return !freed!.is_other
-    }, { flow: flowOf(bank) })
+    })
   ))
 }
 

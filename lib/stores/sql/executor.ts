@@ -1,5 +1,3 @@
-import type { Flow } from '../../concurrency/flow-tree.js'
-import type { RecentCallers } from '../../concurrency/recent-callers.js'
 import type { PoolStatus } from '../vector-store.js'
 
 /**
@@ -37,8 +35,6 @@ export interface Executor extends Queries {
   maintain (text: string): Promise<void>
   /** The state of the connection pool. */
   status? (): PoolStatus
-  /** The callers whose statements have a connection. */
-  readonly callers?: RecentCallers
   /** Stops pending work and releases the database. A second call does nothing. */
   close (): Promise<void>
 }
@@ -47,8 +43,6 @@ export interface Executor extends Queries {
 export interface WaitOptions {
   /** Cancels the wait: the call rejects with the signal's reason. Has no effect once work has begun. */
   signal?: AbortSignal | undefined
-  /** Whom the statements are for (`flowOf`). Callers that wait share the connections evenly. */
-  flow?: Flow | undefined
 }
 
 /** Single statements, each of which is its own transaction and waits for a connection with these options. */

@@ -178,7 +178,7 @@ function tagCondition (placeholder: string, match: 'any' | 'all', count: number)
   if (count <= MAX_COMPARED_TAGS) return `m.tags && ${placeholder}::text[]`
   // PostgreSQL compares each element of one array with each of the other. It makes the table of a subquery once, in
   // every kind of plan, and the form of the condition makes it use one.
-  return `exists (select from unnest(m.tags) as t(tag)
+  return `exists (select 1 from unnest(m.tags) as t(tag)
     where (t.tag in (select w.tag from unnest(${placeholder}::text[]) as w(tag))) is true)`
 }
 
@@ -187,26 +187,26 @@ function tagCondition (placeholder: string, match: 'any' | 'all', count: number)
  * passages' total length
  */
 export function countInto (schema: string, shard: string, amounts: string): string {
-  return `insert into ${schema}.bank_statistics as s (tenant_id, bank_id, shard, memories, embedded, expiring, passages,
+  return `insert into ${schema}.bank_statistics as s (bank_key, shard, memories, embedded, expiring, passages,
     length)
-select $1, $2, ${shard}::smallint, n.memories::bigint, n.embedded::bigint, n.expiring::bigint, n.passages::bigint,
+select $1, ${shard}::smallint, n.memories::bigint, n.embedded::bigint, n.expiring::bigint, n.passages::bigint,
   n.length
 from (${amounts}) as n(memories, embedded, expiring, passages, length)
-on conflict (tenant_id, bank_id, shard) do update set memories = s.memories + excluded.memories, embedded = s.embedded +
+on conflict (bank_key, shard) do update set memories = s.memories + excluded.memories, embedded = s.embedded +
   excluded.embedded,
   expiring = s.expiring + excluded.expiring, passages = s.passages + excluded.passages, length = s.length +
     excluded.length`
 }
 
 /**
- * Adds vectors to the memories of a query named `existing`. $3 is the model and $4 its dimensions; for each vector, $10
- * is the memory's id, $11 the ordinal and $12 the text.
+ * Adds vectors to the memories of a query named `existing`. $2 is the model and $3 its dimensions; for each vector, $9
+ * is the memory's id, $10 the ordinal and $11 the text.
  */
 export function insertVectors (schema: string): string {
-  return `insert into ${schema}.embeddings (tenant_id, bank_id, memory_id, ordinal, model, dimensions, expires_at,
+  return `insert into ${schema}.embeddings (bank_key, memory_id, ordinal, model, dimensions, expires_at,
     embedding)
-  select $1, $2, n.memory_id, n.ordinal, $3, $4::int, s.expires_at, n.embedding::halfvec
-  from unnest($10::text[]::uuid[], $11::text[]::smallint[], $12::text[]) as n(memory_id, ordinal, embedding)
+  select $1, n.memory_id, n.ordinal, $2, $3::int, s.expires_at, n.embedding::halfvec
+  from unnest($9::text[]::uuid[], $10::text[]::smallint[], $11::text[]) as n(memory_id, ordinal, embedding)
   join existing s on s.memory_id = n.memory_id
-  on conflict (tenant_id, bank_id, memory_id, ordinal, model) do nothing`
+  on conflict (bank_key, memory_id, ordinal, model) do nothing`
 }

@@ -1,6 +1,5 @@
-import { bankKeyString, type BankKey } from '../../identity/context.js'
+import type { BankKey } from '../../identity/context.js'
 import { readTrust } from '../../identity/trust.js'
-import { turns } from '../../concurrency/turn-budget.js'
 import { planImport as planConflicts, type ExistingMemory, type ImportPlan } from '../import-plan.js'
 import type { NewMemory, OnConflict } from '../vector-store.js'
 import type { Transaction } from './executor.js'
@@ -28,12 +27,10 @@ interface ImportConflictsOptions {
 export async function planImport (
   tx: Transaction, options: ImportConflictsOptions,
 ): Promise<ImportPlan<ExistingRow>> {
-  const { bank, memories, onConflict, now } = options
-  const caller = bankKeyString(bank)
+  const { memories, onConflict, now } = options
   const [byId, byFingerprint] = [new Map<string, ExistingRow>(), new Map<string, ExistingRow>()]
   const expired: ExistingRow[] = []
   for await (const row of lockExisting(tx, options)) {
-    if (turns.isExhausted) await turns.next(caller)
     if (byId.get(row.memory_id) !== undefined) continue
     byId.set(row.memory_id, row)
     if (hasExpired(row, now)) expired.push(row)
@@ -54,9 +51,7 @@ export async function planImport (
 async function * lockExisting (
   tx: Transaction, { bank, ordered, statement }: ImportConflictsOptions,
 ): AsyncGenerator<ExistingRow> {
-  const caller = bankKeyString(bank)
   for (let start = 0; start < ordered.length; start += LOOKUP_BATCH) {
-    if (turns.isExhausted) await turns.next(caller)
     const batch = ordered.slice(start, start + LOOKUP_BATCH)
     yield * await tx.query<ExistingRow>(statement, [
       ...bankParameters(bank), batch.map(({ memoryId }) => memoryId), batch.map(({ fingerprint }) => fingerprint),

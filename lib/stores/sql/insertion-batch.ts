@@ -11,9 +11,6 @@ import { unitVectorText } from './vectors.js'
 export const MAX_BATCH_MEMORIES = 500
 const MAX_BATCH_POSTINGS = 20_000
 const MAX_BATCH_CHARACTERS = 1024 * 1024
-/** Characters of a write that occupies the database for long. */
-const LARGE_CHARACTERS = 16_384
-
 /**
  * The first eighteen columns have an element for each memory, the next five for each passage, the last three for each
  * vector.
@@ -21,11 +18,6 @@ const LARGE_CHARACTERS = 16_384
 const MEMORY_COLUMNS = 18
 const PASSAGE_COLUMNS = 5
 const VECTOR_COLUMNS = 3
-
-/** Whether storing the memories occupies the database for long: it writes a row for each of their words. */
-export function isLarge (memories: readonly NewMemory[]): boolean {
-  return memories.reduce((sum, { text }) => sum + text.length, 0) >= LARGE_CHARACTERS
-}
 
 /** Whether the memories fit into one statement. */
 export function isOneBatch (memories: readonly NewMemory[]): boolean {

@@ -1,13 +1,12 @@
-import { bankKeyString, type BankKey } from '../../identity/context.js'
+import type { BankKey } from '../../identity/context.js'
 import { isAtLeast, readTrust } from '../../identity/trust.js'
 import { compareText } from '../../text/compare-text.js'
-import { turns } from '../../concurrency/turn-budget.js'
+import { giveWay, isDue } from '../../concurrency/event-loop.js'
 import type { EmbeddingSpace, InsertOutcome, NewMemory } from '../vector-store.js'
 import type { Queries } from './executor.js'
 import { MAX_BATCH_MEMORIES, hasVectors, InsertionBatch } from './insertion-batch.js'
 import { serializationFailure } from './retrying.js'
 import { bankParameters } from './rows.js'
-import { sortInTurns } from './sorting.js'
 import type { Statements } from './statements.js'
 
 /** Changes of a bank's statistics by a write; negative for what it removes. */
@@ -75,9 +74,8 @@ export async function insertMemories (
   const outcomes = new Array<InsertOutcome>(memories.length)
   const insertion: Insertion = { outcomes, counts: { ...NO_COUNTS }, unembedded: 0 }
   const key = bankParameters(bank)
-  const caller = bankKeyString(bank)
   const indexed = memories.map((memory, index) => ({ memory, index }))
-  const ordered = await sortInTurns(indexed, insertionOrder(options), caller)
+  const ordered = indexed.sort(insertionOrder(options))
   const repeats: typeof ordered = []
   const note = (rows: readonly InsertedRow[], batch: typeof ordered) => {
     for (const [at, row] of rows.entries()) {
@@ -92,7 +90,7 @@ export async function insertMemories (
   // idle while other callers have their turns. At most two statements are in memory.
   let underWay: Promise<void> | undefined
   for (let start = 0; start < ordered.length;) {
-    const { arrays, end } = await nextBatch(ordered, start, options, caller)
+    const { arrays, end } = await nextBatch(ordered, start, options)
     await underWay
     const sent = ordered.slice(start, end)
     underWay = send(queries, arrays, options).then((rows) => { note(rows, sent) })
@@ -156,12 +154,12 @@ export function hasExpired ({ expires_at: expiresAt }: ExistingRow, now: number)
  * until a full garbage collection.
  */
 async function nextBatch (
-  ordered: readonly IndexedMemory[], start: number, options: InsertionOptions, caller: string,
+  ordered: readonly IndexedMemory[], start: number, options: InsertionOptions,
 ): Promise<{ arrays: string[], end: number }> {
   const batch = new InsertionBatch()
   let end = start
   while (end < ordered.length && (options.counted || !batch.isFull)) {
-    if (turns.isExhausted) await turns.next(caller)
+    if (isDue()) await giveWay()
     batch.add(ordered[end]!.memory)
     end += 1
   }

@@ -1,121 +1,168 @@
-import { poolSize } from '../context.js'
-import { MAX_PASSAGES, type LexicalRequest } from '../vector-store.js'
-import { HAS_SEVERAL_PASSAGES, lexicalContext, type Scorer } from './lexical-context.js'
-import { filteredMemories, GRID, type Shape, type Strategy } from './search-shape.js'
+import { DAY_MS } from '../../time/days.js'
+import { ASSISTANTS, poolSize, WINDOW_REACH } from '../context.js'
+import {
+  addMatch, lexicalScores, QueryWeights, type LexicalScores, type MatchedPassage, type Member, type Window,
+} from '../lexical-scores.js'
+import type { LexicalRequest } from '../vector-store.js'
+import { arrayElements, arrayNumbers } from './arrays.js'
+import { filteredMemories, GRID, ofBank, type Shape } from './search-shape.js'
 import { indexTerm } from './terms.js'
 
 /** To look up a memory by its id takes several times as long as to read an id of a document. */
 const MAX_IDS_PER_FOUND = 4
 
-interface LexicalOptions {
-  /** The limit of the request. */
-  limit: number
-  /** Whether the statement also has the semantic strategy, whose best memories are in the table `semantic`. */
-  both: boolean
+/**
+ * The row of the lexical strategy: what the scores of lib/stores/context.ts depend on. Each array is text in
+ * PostgreSQL's syntax, and those of a group are parallel.
+ */
+export interface LexicalRow {
+  passages: number
+  mean_length: number
+  /** By term of the query. */
+  frequencies: string
+  /**
+   * First the pool, then the neighbours of each member, then the memories of the semantic strategy; a memory may be
+   * listed several times. The groups are null when there are none.
+   */
+  member_ids: string | null
+  /** Of a neighbour the number of the member of the pool, from 1; 0 of the pool itself, and -1 of other memories. */
+  member_windows: string | null
+  member_places: string | null
+  /** These are 0 or 1. */
+  member_documents: string | null
+  member_questions: string | null
+  member_assistants: string | null
+  member_passing: string | null
+  /** Mean lengths of their passages. */
+  member_lengths: string | null
+  /** Postings of the members, by term: the number of the member and of the term, both from 1. */
+  match_members: string | null
+  match_terms: string | null
+  match_ordinals: string | null
+  match_lengths: string | null
+  match_counts: string | null
 }
 
 /**
- * The lexical strategy as lib/stores/context.ts defines it. Its tables: `lexical` has the best memories with `score`
- * and `own`, `also_lexical` the same for the memories that the semantic strategy found, `shown` the passages to show,
- * and `matching` every memory with a term of the query that passes the filters. Scores are whole multiples of 1 / GRID.
+ * Retrieves the pool of the lexical strategy, its windows, and the postings of the query's terms in them; the best of
+ * them are then chosen by `scoreRow`. Its tables: `found` has every memory with a term of the query and its own score,
+ * a whole multiple of 1 / GRID, and `matching` those that pass the filters.
  *
  * The postings of a search are read once, into `hits`. The planner cannot estimate how many rows `hits` has, so no join
- * with it may permit nested loops: weights of terms and places in documents are looked up in arrays, and the one join
- * of `hits` is a full join, for which PostgreSQL has only hash and merge joins.
+ * with it may permit nested loops: weights of terms are looked up in an array, and the joins of `hits` are full joins,
+ * for which PostgreSQL has only hash and merge joins.
+ * @param both whether there is a table `semantic`, whose memories are scored too
  */
-export function lexicalStrategy (shape: Shape, request: LexicalRequest, { limit, both }: LexicalOptions): Strategy {
-  const norms = normOf(shape, request)
-  const saturation = `${shape.parameters.bind(request.k1)}::float8`
-  const { length } = request
-  const scorer: Scorer = {
-    notesRatio: 'pivot' in length && length.notesPivot !== undefined
-      ? `${shape.parameters.bind(length.notesPivot / length.pivot)}::float8`
-      : undefined,
-    normOf: norms.of,
-    score: (weight, norm, more = '', factor = '') => (
-      `round(least(1, coalesce(sum((select q.shares from query q)[h.n] * ${weight} /
-        (${weight} + ${saturation} * ${norm}))${more}, 0)) * ${factor === '' ? '' : `${factor} * `}${GRID})::bigint`
-    ),
-  }
-  const matching = shape.filters === '' ? 'found' : 'matching'
-  const parts = [
-    ...hits(shape, request, norms),
-    ...own(scorer),
+export function lexicalTables (shape: Shape, request: LexicalRequest, both: boolean): string {
+  return [
+    ...hits(shape, request),
     ...(shape.filters === ''
       ? []
       : shape.ofDocuments ? matchingOfDocuments(shape) : [`matching as materialized (\n  ${lookedUp(shape)}\n)`]),
+    `pool as materialized (\n  ${poolOf(shape)}\n)`,
     ...(request.context
-      ? lexicalContext(shape, scorer, poolOf(shape, limit))
-      : withoutContext(shape, scorer, matching)),
-    SHOWN,
-    ...(both ? [alsoLexical(request.context)] : []),
-  ]
-  return {
-    name: 'lexical',
-    parts: parts.join(',\n'),
-    passages: 'select s.passages from shown s where s.memory_id = m.memory_id',
-  }
+      ? windows(shape, request)
+      : []),
+    `members as materialized (
+  select row_number() over ()::int as r, a.* from (
+    ${[
+      request.context
+        ? `select 0 as window_of, c.memory_id, c.place, c.document, c.question, c.assistant, c.passage_length
+    from pooled c
+    union all select n.r, n.memory_id, n.place, n.document, n.question, 0, n.passage_length from near n`
+        : 'select 0 as window_of, p.memory_id, 0 as place, 0 as document, 0 as question, 0 as assistant, ' +
+          '0 as passage_length from pool p',
+      ...(both ? ['select -1, s.memory_id, 0, 0, 0, 0, 0 from semantic s'] : []),
+    ].join('\n    union all ')}
+  ) a
+)`,
+  ].join(',\n')
 }
 
-/** The query for the memories that pass the filters and match, by their own terms or by those of their neighbours. */
-export function matchingMemories (
-  { filters }: Pick<Shape, 'filters'>, { context }: Pick<LexicalRequest, 'context'>,
-): string {
-  const near = context ? ' union all select s.memory_id from passing s where s.own = 0' : ''
-  return `select f.memory_id from ${filters === '' ? 'found' : 'matching'} f where f.score > 0${near}`
+/** The query for the memories that pass the filters and have a term of the query. */
+export function matchingMemories ({ filters }: Pick<Shape, 'filters'>): string {
+  return `select f.memory_id from ${filters === '' ? 'found' : 'matching'} f where f.score > 0`
 }
 
-interface Norms {
-  of: (length: string) => string
-  /** Columns of `size`. */
-  columns: string
+/** The columns of LexicalRow, of the tables of one row in `lexicalRows`. */
+export const LEXICAL_COLUMNS = 'lexical_size.*, lexical_frequencies.*, lexical_members.*, lexical_matches.*'
+
+export function lexicalRows (shape: Shape): string {
+  const columns = (from: string, prefix: string, names: Record<string, string>) => (
+    Object.entries(names).map(([name, value]) => `array_agg(${from}.${value})::text as ${prefix}_${name}`).join(', ')
+  )
+  const passing = shape.filters === ''
+    ? '1'
+    : `(select count(*) from ${shape.schema}.memories m
+      where ${ofBank('m')} and m.memory_id = n.memory_id${shape.filters})`
+  return [
+    '(select s.passages, s.mean_length from size s) lexical_size',
+    `(select array_agg(coalesce(f.frequency, 0) order by t.n)::text as frequencies
+  from terms t left join frequencies f on f.n = t.n) lexical_frequencies`,
+    `(select ${columns('n', 'member', {
+      ids: 'memory_id',
+      windows: 'window_of',
+      places: 'place',
+      documents: 'document',
+      questions: 'question',
+      assistants: 'assistant',
+      lengths: 'passage_length',
+      passing: 'passing',
+    })} from (select n.*, ${passing} as passing from members n order by n.r) n) lexical_members`,
+    `(select ${columns('h', 'match', {
+      members: 'r', terms: 'n', ordinals: 'ordinal', lengths: 'length', counts: 'weight',
+    })} from (
+    select c.r, h.n, h.ordinal, h.length, h.weight from hits h full join members c on c.memory_id = h.memory_id
+    where coalesce(c.r, 0) > 0 and coalesce(h.n, 0) > 0 order by h.n
+  ) h) lexical_matches`,
+  ].join('\ncross join ')
 }
 
-function normOf ({ parameters }: Shape, { length }: LexicalRequest): Norms {
-  if ('pivot' in length) {
-    const pivot = `${parameters.bind(length.pivot)}::float8`
-    return { of: (column) => `greatest(1, ${column} / ${pivot})`, columns: '' }
-  }
-  const b = `${parameters.bind(length.b)}::float8`
-  return {
-    of: (column) => `((select s.flat from size s) + (select s.slope from size s) * ${column})`,
-    columns: `, 1 - ${b} as flat, coalesce(${b} * (c.passages - coalesce(e.passages, 0)) /
-      nullif(c.length - coalesce(e.length, 0), 0), 0) as slope`,
-  }
+/** The length normalization of the pool's own scores. */
+function normOf ({ parameters }: Shape, { length }: LexicalRequest): string {
+  return 'pivot' in length
+    ? `greatest(1, h.length / ${parameters.bind(length.pivot)}::float8)`
+    : `(1 - ${parameters.bind(length.b)}::float8 + ${parameters.bind(length.b)}::float8 *
+      coalesce(h.length / nullif((select s.mean_length from size s), 0), 0))`
 }
 
 /**
- * The postings of the query's terms, and the weight of each term: its share of the highest score that the query can
- * reach. Expired memories are in no count, even before they are removed. Servers of the previous release, which may run
- * concurrently, also index a memory under the terms of its neighbours: `own` is 0 in such a row, and is the memory's
- * own weight where neighbours have increased `weight`.
+ * The postings of the query's terms, the weight of each term, its share of the highest score that the query can reach,
+ * and the own scores. Expired memories are in no count, even before they are removed.
  */
-function hits ({ schema, parameters, unexpired, now }: Shape, { terms }: LexicalRequest, norms: Norms): string[] {
+function hits (shape: Shape, request: LexicalRequest): string[] {
+  const { schema, parameters, unexpired, now } = shape
+  const saturation = `${parameters.bind(request.k1)}::float8 * ${normOf(shape, request)}`
+  const score = `round(least(1, sum((select q.shares from query q)[h.n] * h.weight / (h.weight + ${saturation}))) *
+    ${GRID})::bigint as score`
   return [
     `terms as materialized (
-  select t.n::int as n, t.term from unnest(${parameters.bind(terms.map(indexTerm))}::text[]) with ordinality as t(term,
-    n)
+  select t.n::int as n, t.term
+  from unnest(${parameters.bind(request.terms.map(indexTerm))}::text[]) with ordinality as t(term, n)
 )`,
     `counted as materialized (
-  select sum(s.passages)::float8 as passages, sum(s.length) as length, sum(s.expiring) > 0 as expiring
-  from ${schema}.bank_statistics s where s.tenant_id = $1 and s.bank_id = $2
+  select sum(s.passages)::float8 as passages, sum(s.length) as length, sum(s.expiring) > 0 as expiring,
+    sum(s.passages) > sum(s.memories) as several
+  from ${schema}.bank_statistics s where ${ofBank('s')}
 )`,
     `size as materialized (
-  select c.passages - coalesce(e.passages, 0) as passages${norms.columns}
-  from counted c left join lateral (
-    select sum(cardinality(m.passage_starts)) as passages, sum(m.passages_length) as length
-    from ${schema}.memories m where m.tenant_id = $1 and m.bank_id = $2 and c.expiring and m.expires_at <= ${now}
-  ) e on true
+  select s.passages, coalesce(s.length / nullif(s.passages, 0), 0) as mean_length, s.several from (
+    select coalesce(c.passages, 0) - coalesce(e.passages, 0) as passages, c.length - coalesce(e.length, 0) as length,
+      c.several
+    from counted c left join lateral (
+      select sum(cardinality(m.passage_starts)) as passages, sum(m.passages_length) as length
+      from ${schema}.memories m where ${ofBank('m')} and c.expiring and m.expires_at <= ${now}
+    ) e on true
+  ) s
 )`,
     `hits as materialized (
-  select t.n, o.memory_id, o.ordinal, o.weight, o.norm from terms t cross join lateral (
-    select p.memory_id, p.ordinal, coalesce(p.own, p.weight)::float8 as weight, ${norms.of('p.length')} as norm
-    from ${schema}.postings p where p.tenant_id = $1 and p.bank_id = $2 and p.term = t.term
-      and (p.own is null or p.own > 0) and ${unexpired('p')} offset 0
+  select t.n, o.memory_id, o.ordinal, o.weight, o.length from terms t cross join lateral (
+    select p.memory_id, p.ordinal, p.weight::float8 as weight, p.length::float8 as length
+    from ${schema}.postings p where ${ofBank('p')} and p.term = t.term and ${unexpired('p')} offset 0
   ) o
 )`,
     `frequencies as materialized (
-  select h.n, count(*)::float8 as frequency, max(h.ordinal) > 0 as several from hits h group by h.n
+  select h.n, count(*)::float8 as frequency from hits h group by h.n
 )`,
     `weights as materialized (
   select t.n, ln(1 + (greatest(size.passages - coalesce(f.frequency, 0), 0) + 0.5) /
@@ -123,24 +170,18 @@ function hits ({ schema, parameters, unexpired, now }: Shape, { terms }: Lexical
   from terms t cross join size left join frequencies f on f.n = t.n
 )`,
     `query as materialized (
-  select array_agg(w.idf / w.attainable order by w.n) as shares,
-    (select bool_or(f.several) from frequencies f) as several
+  select array_agg(w.idf / w.attainable order by w.n) as shares
   from (select w.n, w.idf, sum(w.idf) over () as attainable from weights w) w
 )`,
-  ]
-}
-
-/** Every memory with a term of the query, and its own score. */
-function own ({ score }: Scorer): string[] {
-  const scores = (columns: string, several: string) => (
-    `select ${columns}, ${score('h.weight', 'h.norm')} as score from hits h where ${several} group by ${columns}`
-  )
-  return [`found as materialized (
-  ${scores('h.memory_id', `not ${HAS_SEVERAL_PASSAGES}`)}
+    // Passages are told apart only if a memory has several.
+    `found as materialized (
+  select h.memory_id, ${score} from hits h where not (select s.several from size s) group by h.memory_id
   union all
-  select p.memory_id, max(p.score) as score
-    from (${scores('h.memory_id, h.ordinal', HAS_SEVERAL_PASSAGES)}) p group by p.memory_id
-)`]
+  select p.memory_id, max(p.score) as score from (
+    select h.memory_id, ${score} from hits h where (select s.several from size s) group by h.memory_id, h.ordinal
+  ) p group by p.memory_id
+)`,
+  ]
 }
 
 /** The memories of `found` that pass the filters, each looked up by its id. */
@@ -151,14 +192,14 @@ function lookedUp (shape: Shape): string {
 /**
  * The same for filters that name documents. To read the ids of a document and join them with `found` takes much less
  * time than to look up each memory of `found`, unless the document has many times as many memories: the reading of the
- * ids ends there. The full join is as in `hits`.
+ * ids ends there. A full join permits no nested loops.
  */
 function matchingOfDocuments (shape: Shape): string[] {
   return [
     `bound as materialized (\n  select ${MAX_IDS_PER_FOUND} * count(*) as ids from found\n)`,
     `ids as materialized (
-  select m.memory_id from ${shape.schema}.memories m where m.tenant_id = $1
-    and m.bank_id = $2${shape.filters} limit (select b.ids from bound b)
+  select m.memory_id from ${shape.schema}.memories m where ${ofBank('m')}${shape.filters}
+  limit (select b.ids from bound b)
 )`,
     'reading as materialized (\n  select (select count(*) from ids) < b.ids as complete from bound b\n)',
     `matching as materialized (
@@ -170,23 +211,8 @@ function matchingOfDocuments (shape: Shape): string[] {
   ]
 }
 
-/** The best by own score. If memories have several passages, `ranked` has the passages' scores. */
-function withoutContext ({ limit }: Shape, { score }: Scorer, matching: string): string[] {
-  return [
-    `lexical as materialized (
-  select f.memory_id, f.score, f.score as own
-    from ${matching} f where f.score > 0 order by f.score desc, f.memory_id limit ${limit}
-)`,
-    `ranked as (
-  select h.memory_id, h.ordinal, ${score('h.weight', 'h.norm')} as score
-  from hits h where ${HAS_SEVERAL_PASSAGES} and (h.memory_id in (select l.memory_id from lexical l)) is true
-    group by h.memory_id, h.ordinal
-)`,
-  ]
-}
-
-/** The query for the pool. */
-function poolOf ({ filters, parameters }: Shape, limit: number): string {
+/** The query for the pool: step 3. */
+function poolOf ({ filters, parameters, limit }: Shape): string {
   const size = `${parameters.bind(poolSize(limit))}::int`
   const best = (of: string) => (
     `(select f.memory_id from ${of} f where f.score > 0 order by f.score desc, f.memory_id limit ${size})`
@@ -194,28 +220,132 @@ function poolOf ({ filters, parameters }: Shape, limit: number): string {
   return [best('found'), ...(filters === '' ? [] : [best('matching')])].join('\n  union ')
 }
 
-const SHOWN = `shown as materialized (
-  select p.memory_id, (array_agg(p.ordinal::float8 order by p.score desc, p.ordinal))[1:${MAX_PASSAGES}]
-    || (array_agg(p.score::float8 / ${GRID} order by p.score desc, p.ordinal))[1:${MAX_PASSAGES}] as passages
-  from (
-    select distinct t.memory_id, t.ordinal, t.score from ranked t where t.score > 0
-      and (t.memory_id in (select l.memory_id from lexical l)) is true
-  ) p group by p.memory_id
-)`
+/**
+ * The pool with its places, and up to WINDOW_REACH memories before and after each member. Tables are reached through
+ * `lateral (… offset 0)` where a key is known row by row: the planner then looks the key up instead of joining by a
+ * scan of the whole bank, which the statistics of a new or fast-growing table would suggest.
+ */
+function windows ({ schema, parameters, unexpired }: Shape, { length }: LexicalRequest): string[] {
+  const columns = (alias: string) => (
+    `${alias}.memory_id, ${alias}.place, coalesce(${alias}.question, false)::int as question, ${alias}.passage_length`
+  )
+  const stated = "coalesce(m.metadata->>'speaker', m.metadata->>'role')"
+  const assistant = 'pivot' in length && length.notesPivot !== undefined
+    ? `coalesce(lower(${stated} collate "C") = any(${parameters.bind(ASSISTANTS)}::text[]), false)::int`
+    : '0'
+  const beside = (comparison: '<' | '>', sequence: string) => {
+    const direction = comparison === '<' ? ' desc' : ''
+    return `(select ${columns('b')} from ${schema}.memories b
+      where ${ofBank('b')} and ${sequence} and (b.place, b.memory_id) ${comparison} (c.place, c.memory_id)
+        and ${unexpired('b')}
+      order by b.place${direction}, b.memory_id${direction} limit ${WINDOW_REACH})`
+  }
+  const ofDay = (bound: string) => `b.document_id is null and b.place ${bound}`
+  return [
+    `pooled as materialized (
+  select row_number() over ()::int as r, c.* from pool p cross join lateral (
+    select m.document_id, (m.document_id is not null)::int as document, ${columns('m')}, ${assistant} as assistant,
+      floor(m.place / ${DAY_MS}.0)::bigint as day
+    from ${schema}.memories m where ${ofBank('m')} and m.memory_id = p.memory_id offset 0
+  ) c
+)`,
+    `near as materialized (
+  select c.r, c.document, n.* from pooled c cross join lateral (
+    ${beside('<', 'b.document_id = c.document_id')}
+    union all
+    ${beside('>', 'b.document_id = c.document_id')}
+  ) n where c.document_id is not null
+  union all
+  select c.r, c.document, n.* from pooled c cross join lateral (
+    ${beside('<', ofDay(`>= c.day * ${DAY_MS}`))}
+    union all
+    ${beside('>', ofDay(`< (c.day + 1) * ${DAY_MS}`))}
+  ) n where c.document_id is null
+)`,
+  ]
+}
+
+interface SqlMember extends Member {
+  readonly memory: { readonly memoryId: string }
+  readonly passages: MatchedPassage[]
+}
+
+interface ScoredRow extends Pick<LexicalScores<SqlMember>, 'best' | 'byContext'> {
+  /** The scores of any memory that was retrieved. */
+  scoresOf (memoryId: string): { score: number, own: number }
+}
 
 /**
- * The lexical scores of the memories that the semantic strategy found: for candidates the score with context, even if
- * their own score is 0, for others the own score. The form of the condition makes PostgreSQL use a hashed subplan.
+ * Scores what a search has retrieved.
+ * @param needsAll whether also the scores of memories matter that the search does not find
  */
-function alsoLexical (context: boolean): string {
-  const among = '(coalesce(f.memory_id, k.memory_id) in (select s.memory_id from semantic s)) is true'
-  return context
-    ? `also_lexical as materialized (
-  select coalesce(f.memory_id, k.memory_id) as memory_id, coalesce(k.score, f.score) as score, f.score as own
-  from found f full join scored k on k.memory_id = f.memory_id where ${among}
-)`
-    : `also_lexical as materialized (
-  select f.memory_id, f.score, f.score as own from found f
-    where (f.memory_id in (select s.memory_id from semantic s)) is true
-)`
+export function scoreRow (row: LexicalRow, request: LexicalRequest, limit: number, needsAll: boolean): ScoredRow {
+  const query = new QueryWeights(
+    { passages: row.passages, meanLength: row.mean_length, frequencies: numbers(row.frequencies) }, request,
+  )
+  const ids = row.member_ids === null ? [] : arrayElements(row.member_ids).map(String)
+  const [windowsOf, places, documents, questions, assistants, lengths, passing] = [
+    row.member_windows, row.member_places, row.member_documents, row.member_questions, row.member_assistants,
+    row.member_lengths, row.member_passing,
+  ].map(numbers) as [number[], number[], number[], number[], number[], number[], number[]]
+  const numberOf = new Map<string, number>()
+  for (const [number, id] of ids.entries()) if (!numberOf.has(id)) numberOf.set(id, number)
+  const passages: MatchedPassage[][] = []
+  const [terms, ordinals, matchLengths, counts] = [
+    row.match_terms, row.match_ordinals, row.match_lengths, row.match_counts,
+  ].map(numbers) as [number[], number[], number[], number[]]
+  for (const [at, number] of numbers(row.match_members).entries()) {
+    addMatch(passages[number - 1] ??= [], ordinals[at]!, matchLengths[at]!, terms[at]! - 1, counts[at]!)
+  }
+
+  const members: SqlMember[] = []
+  // A memory that is listed several times is one member, that of its first place in the list.
+  const toMember = (listed: number) => {
+    const number = numberOf.get(ids[listed]!)!
+    const member = members[number] ?? {
+      memory: { memoryId: ids[number]! },
+      hasDocument: documents[number] === 1,
+      isQuestion: questions[number] === 1,
+      isAssistant: assistants[number] === 1,
+      meanLength: lengths[number]!,
+      passes: passing[number] === 1,
+      passages: passages[number] ?? [],
+    }
+    members[number] = member
+    return member
+  }
+  const inSequence = (a: number, b: number) => places[a]! - places[b]! || (ids[a]! < ids[b]! ? -1 : 1)
+  const near: number[][] = []
+  for (const [listed, window] of windowsOf.entries()) {
+    if (window === 0) near.push([])
+    else if (window > 0) near[window - 1]!.push(listed)
+  }
+  const pool = near.map((_, listed) => toMember(listed))
+  // Without a document only memories matter that have a term of the query or may follow a matching question.
+  const windowOf = (beside: number[], listed: number): Window<SqlMember> => {
+    const sorted = [...beside, listed].sort(inSequence)
+    const middle = sorted.indexOf(listed)
+    return Array.from({ length: 2 * WINDOW_REACH + 1 }, (_, slot) => {
+      const at = middle + slot - WINDOW_REACH
+      const number = sorted[at]
+      if (number === undefined) return undefined
+      const before = sorted[at - 1]
+      const matters = needsAll || documents[listed] === 1 || passages[number] !== undefined || before === undefined ||
+        (questions[before] === 1 && passages[before] !== undefined)
+      return matters ? toMember(number) : undefined
+    })
+  }
+  const windows = request.context ? near.map(windowOf) : []
+  const scores = lexicalScores(query, request, pool, windows, limit)
+  return {
+    ...scores,
+    scoresOf (memoryId) {
+      const number = numberOf.get(memoryId)
+      return number === undefined ? { score: 0, own: 0 } : scores.scoresOf(toMember(number))
+    },
+  }
+}
+
+function numbers (text: string | null): number[] {
+  return text === null ? [] : arrayNumbers(text).map((number) => number ?? 0)
 }

@@ -119,8 +119,8 @@ async function ensureEncoding (tx: Transaction): Promise<void> {
 /** The first migration creates the extension too; this reports a refusal with instructions. */
 async function ensureExtension (tx: Transaction): Promise<void> {
   const [found] = await tx.query<{ created: boolean, installed: boolean, major: number }>(`select
-    exists (select from pg_extension where extname = 'vector') as created,
-    exists (select from pg_available_extensions where name = 'vector') as installed,
+    exists (select 1 from pg_extension where extname = 'vector') as created,
+    exists (select 1 from pg_available_extensions where name = 'vector') as installed,
     current_setting('server_version_num')::int / 10000 as major`)
   if (found === undefined || found.created) return
   if (!found.installed) {

@@ -95,7 +95,7 @@ class PgliteExecutor implements Executor {
   }
 
   async transaction<T> (
-    work: (tx: Transaction) => Promise<T>, { snapshot = false, bulk = false, signal, flow }: TransactionOptions = {},
+    work: (tx: Transaction) => Promise<T>, { snapshot = false, bulk = false, signal }: TransactionOptions = {},
   ): Promise<T> {
     const { timeoutMs, bulkTimeoutMs = timeoutMs } = this.#options
     return await this.#inTurn(async (send) => {
@@ -109,7 +109,7 @@ class PgliteExecutor implements Executor {
         tx.rollback()
         throw error
       }
-    }, { signal, flow })
+    }, { signal })
   }
 
   async maintain (text: string): Promise<void> {
@@ -129,9 +129,9 @@ class PgliteExecutor implements Executor {
    * Gives the work exclusive use of the database. The turn ends when the work has settled and the database has answered
    * all of its requests.
    */
-  async #inTurn<T> (work: (send: Send) => Promise<T>, { signal, flow }: WaitOptions = {}): Promise<T> {
+  async #inTurn<T> (work: (send: Send) => Promise<T>, { signal }: WaitOptions = {}): Promise<T> {
     const end = this.#enter()
-    const release = await this.#permits.acquire({ signal, flow }).catch((error: unknown) => { end(); throw error })
+    const release = await this.#permits.acquire({ signal }).catch((error: unknown) => { end(); throw error })
     const connected = this.#connected()
     // Answers come in the order of the requests, so the last one ends the turn.
     let last: Promise<unknown> = connected

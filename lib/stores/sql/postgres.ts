@@ -1,4 +1,3 @@
-import { RecentCallers } from '../../concurrency/recent-callers.js'
 import type { Semaphore } from '../../concurrency/semaphore.js'
 import { withTimeout } from '../../concurrency/deadline.js'
 import type { PoolStatus } from '../vector-store.js'
@@ -40,7 +39,6 @@ interface Pooled {
  * answer.
  */
 export class PostgresExecutor implements Executor {
-  readonly callers = new RecentCallers()
   readonly #options: PostgresOptions
   readonly #permits: Semaphore
   /** Idle connections, the most recently used last, each with the timer that closes it. */
@@ -77,7 +75,7 @@ export class PostgresExecutor implements Executor {
 
   async transaction<T> (
     work: (tx: Transaction) => Promise<T>,
-    { snapshot = false, bulk = false, keepPlans = false, signal, flow }: TransactionOptions = {},
+    { snapshot = false, bulk = false, keepPlans = false, signal }: TransactionOptions = {},
   ): Promise<T> {
     const { bulkTimeoutMs, statementTimeoutMs } = this.#options
     const limit = bulk ? bulkTimeoutMs : statementTimeoutMs
@@ -109,7 +107,7 @@ export class PostgresExecutor implements Executor {
         await connection.query('rollback', [], statementTimeoutMs).catch(() => { void connection.end() })
         throw error
       }
-    }, { signal, flow })
+    }, { signal })
   }
 
   async maintain (text: string): Promise<void> {
@@ -155,10 +153,9 @@ export class PostgresExecutor implements Executor {
   }
 
   async #withConnection<T> (
-    work: (connection: Connection) => Promise<T>, { fresh = false, signal, flow }: ReadOptions = {},
+    work: (connection: Connection) => Promise<T>, { fresh = false, signal }: ReadOptions = {},
   ): Promise<T> {
     return await this.#permits.run(async () => {
-      if (flow !== undefined) this.callers.note(flow, performance.now())
       const pooled = this.#acquireConnection(fresh)
       this.#used.add(pooled.connection)
       const result = work(pooled.connection)
@@ -170,7 +167,7 @@ export class PostgresExecutor implements Executor {
         this.#used.delete(pooled.connection)
         this.#releaseConnection(pooled)
       }
-    }, { signal, flow })
+    }, { signal })
   }
 
   #acquireConnection (fresh: boolean): Pooled {

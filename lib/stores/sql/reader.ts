@@ -1,23 +1,16 @@
-import { mapInTurns } from '../../concurrency/turn-budget.js'
-import { bankKeyString, flowOf, withoutCaller, type BankKey } from '../../identity/context.js'
+import { mapGivingWay } from '../../concurrency/event-loop.js'
+import { withoutCaller, type BankKey } from '../../identity/context.js'
 import { readTrust } from '../../identity/trust.js'
 import {
   IDEMPOTENCY_LIFETIME_MS, type BankStatistics, type BankSummary, type DayCounts, type DayRange, type EmbeddingSpace,
   type IdempotencyRecord, type ListBanksRequest, type ListFilters, type ListRequest, type Memory, type Neighbourhood,
   type NeighboursRequest, type StoredMemory, type Unembedded,
 } from '../vector-store.js'
-import type { CutRow, LongColumnReader } from './bounded-rows.js'
-import type { Executor, Param } from './executor.js'
-import { HeavyWork } from './heavy-work.js'
+import type { Executor } from './executor.js'
 import { hasExpired, type ExistingRow } from './insertion.js'
 import { countStatement, listBanksStatement, listStatement, unembeddedStatement } from './reading-statements.js'
-import { bankParameters, tenantParameter, toBankKey, toMemory, type MemoryRow } from './rows.js'
+import { bankParameters, toBankKey, toMemory, type BankRow, type MemoryRow } from './rows.js'
 import type { Statements } from './statements.js'
-
-interface BankRow {
-  tenant_id: string
-  bank_id: string
-}
 
 interface UnembeddedRow extends MemoryRow, BankRow {
   fingerprint: string
@@ -48,45 +41,38 @@ export class SqlReader {
   readonly #executor: Executor
   readonly #schema: string
   readonly #statements: Statements
-  readonly #longColumns: LongColumnReader
-  /** They read all memories of a bank. */
-  readonly #statistics: HeavyWork
 
-  constructor (executor: Executor, schema: string, statements: Statements, longColumns: LongColumnReader) {
+  constructor (executor: Executor, schema: string, statements: Statements) {
     this.#executor = executor
     this.#schema = schema
     this.#statements = statements
-    this.#longColumns = longColumns
-    this.#statistics = new HeavyWork({ name: 'statistics of banks', executor })
   }
 
   async findIdempotencyRecord (
-    tenantId: string | null, key: string, now: number, caller?: string,
+    bank: BankKey, key: string, now: number,
   ): Promise<IdempotencyRecord | undefined> {
     const [row] = await this.#executor.read<{ request_fingerprint: string, answer: string }>(
-      this.#statements.findIdempotencyRecord, [tenantParameter(tenantId), key, now - IDEMPOTENCY_LIFETIME_MS],
-      { flow: caller === undefined ? undefined : [caller] },
+      this.#statements.findIdempotencyRecord, [...bankParameters(bank), key, now - IDEMPOTENCY_LIFETIME_MS],
     )
     return row === undefined ? undefined : { requestFingerprint: row.request_fingerprint, text: row.answer }
   }
 
   async get (bank: BankKey, memoryId: string, now: number): Promise<Memory | undefined> {
-    const [row] = await this.#query<MemoryRow>(bank, this.#statements.get, [...bankParameters(bank), memoryId, now])
+    const [row] = await this.#executor.read<MemoryRow>(this.#statements.get, [...bankParameters(bank), memoryId, now])
     return row === undefined ? undefined : toMemory(row)
   }
 
   async findRepeated (bank: BankKey, fingerprint: string, now: number): Promise<StoredMemory | undefined> {
     const values = [...bankParameters(bank), [], [fingerprint]]
-    const [row] = await this.#query<ExistingRow>(bank, this.#statements.findExisting, values)
+    const [row] = await this.#executor.read<ExistingRow>(this.#statements.findExisting, values)
     if (row === undefined || hasExpired(row, now)) return undefined
     return { memoryId: row.memory_id, passageCount: row.passages, trust: readTrust(row.trust) }
   }
 
   async list (bank: BankKey, request: ListRequest): Promise<Memory[]> {
-    const rows = request.budget === undefined
-      ? await this.#listRows<MemoryRow>(bank, request)
-      : await this.#listInBudget(bank, request)
-    return await mapInTurns(rows, bankKeyString(bank), toMemory)
+    const statement = listStatement(this.#schema, bank, request)
+    if (statement === undefined) return []
+    return await mapGivingWay(await this.#executor.read<MemoryRow>(statement.text, statement.values), toMemory)
   }
 
   async countMemories (
@@ -94,22 +80,19 @@ export class SqlReader {
   ): Promise<number> {
     const statement = countStatement(this.#schema, bank, request)
     if (statement === undefined) return 0
-    const [row] = await this.#query<{ memories: number }>(bank, statement.text, statement.values)
+    const [row] = await this.#executor.read<{ memories: number }>(statement.text, statement.values)
     return row!.memories
   }
 
   async neighbours (
-    bank: BankKey, memoryId: string, { now, before, after, budget }: NeighboursRequest,
+    bank: BankKey, memoryId: string, { now, before, after }: NeighboursRequest,
   ): Promise<Neighbourhood | undefined> {
     const values = [...bankParameters(bank), memoryId, now, before, after]
-    const found = await this.#query<CutRow<NeighbourRow>>(bank, this.#statements.neighbours, values)
-    const rows = await this.#longColumns.complete(found, bank, budget)
+    const rows = await this.#executor.read<NeighbourRow>(this.#statements.neighbours, values)
     rows.sort((a, b) => a.position - b.position)
-    const onSide = async (side: number) => (
-      await mapInTurns(rows.filter((row) => row.side === side), bankKeyString(bank), toMemory)
-    )
-    const [memory] = await onSide(0)
-    return memory && { memory, before: await onSide(-1), after: await onSide(1) }
+    const onSide = (side: number) => rows.filter((row) => row.side === side).map(toMemory)
+    const [memory] = onSide(0)
+    return memory && { memory, before: onSide(-1), after: onSide(1) }
   }
 
   async listUnembedded (
@@ -127,17 +110,12 @@ export class SqlReader {
 
   async listBanks (request: ListBanksRequest): Promise<BankSummary[]> {
     const { text, values } = listBanksStatement(this.#schema, request)
-    const flow = request.caller === undefined ? undefined : [request.caller]
-    const rows = await this.#executor.read<BankRow & { memories: number, last_retained_at: number }>(
-      text, values, { flow },
-    )
+    const rows = await this.#executor.read<BankRow & { memories: number, last_retained_at: number }>(text, values)
     return rows.map((row) => ({ ...toBankKey(row), memoryCount: row.memories, lastRetainedAt: row.last_retained_at }))
   }
 
   async statistics (bank: BankKey, now: number): Promise<BankStatistics> {
-    const [row] = await this.#statistics.run(bank, async () => (
-      await this.#query<StatisticsRow>(bank, this.#statements.statistics, [...bankParameters(bank), now])
-    ))
+    const [row] = await this.#executor.read<StatisticsRow>(this.#statements.statistics, [...bankParameters(bank), now])
     return {
       ...withoutCaller(bank),
       memoryCount: row!.memories,
@@ -155,38 +133,10 @@ export class SqlReader {
 
   async countByDay (bank: BankKey, { now, from, until }: DayRange): Promise<DayCounts> {
     const values = [...bankParameters(bank), now, from, until]
-    const rows = await this.#statistics.run(bank, async () => (
-      await this.#query<{ day: number, memories: number }>(bank, this.#statements.countByDay, values)
-    ))
+    const rows = await this.#executor.read<{ day: number, memories: number }>(this.#statements.countByDay, values)
     const byDay = new Map(rows.map(({ day, memories }) => [day, memories]))
     const before = byDay.get(from - 1) ?? 0
     byDay.delete(from - 1)
     return { before, byDay }
-  }
-
-  async #listRows<R extends object> (bank: BankKey, request: ListRequest): Promise<R[]> {
-    const statement = listStatement(this.#schema, bank, request)
-    return statement === undefined ? [] : await this.#query<R>(bank, statement.text, statement.values)
-  }
-
-  async #query<R extends object> (bank: BankKey, text: string, values: readonly Param[]): Promise<R[]> {
-    return await this.#executor.read<R>(text, values, { flow: flowOf(bank) })
-  }
-
-  /**
-   * Reads a page again from the first memory that was removed or changed during the read, so that the list shows its
-   * new state and does not end early. The first memory of every statement is complete, so each round makes progress.
-   */
-  async #listInBudget (bank: BankKey, request: ListRequest): Promise<MemoryRow[]> {
-    const rows: MemoryRow[] = []
-    for (let rest = request; ;) {
-      const found = await this.#listRows<CutRow<MemoryRow>>(bank, rest)
-      const complete = await this.#longColumns.complete(found, bank, request.budget)
-      if (complete.length === found.length) return [...rows, ...complete]
-      rows.push(...complete.slice(0, found.findIndex(({ memory_id: id }, index) => id !== complete[index]?.memory_id)))
-      const last = rows.at(-1)!
-      const after = { retainedAt: last.retained_at, memoryId: last.memory_id }
-      rest = { ...request, limit: request.limit - rows.length, offset: 0, after }
-    }
   }
 }

@@ -91,7 +91,7 @@ export class Readiness {
     const otherSpaces = await executor.read<{ model: string, dimensions: number, banks: number }>(`
 select v.model, v.dimensions, count(*)::int as banks from ${schema}.embedding_spaces v
 where (v.model, v.dimensions) <> ($1, $2::int)
-  and exists (select from ${schema}.embeddings e where e.tenant_id = v.tenant_id and e.bank_id = v.bank_id)
+  and exists (select 1 from ${schema}.embeddings e where e.bank_key = v.bank_key)
 group by v.model, v.dimensions order by 3 desc limit 5`, [model, dimensions])
     if (otherSpaces.length > 0) {
       const found = otherSpaces.map((other) => (

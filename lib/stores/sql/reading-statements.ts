@@ -1,15 +1,16 @@
-import type { BankKey } from '../../identity/context.js'
+import { bankKeyString, keysOfTenant, type BankKey } from '../../identity/context.js'
 import type { EmbeddingSpace, ListBanksRequest, ListFilters, ListRequest } from '../vector-store.js'
-import { STATEMENT_BYTES, withoutLongColumns } from './bounded-rows.js'
 import { filteredRead, liveAt, READ_COLUMNS, Parameters, type Statement } from './fragments.js'
-import { bankParameters } from './rows.js'
+
+/** Maximum bytes of texts of a page of memories that wait for their vectors; the row that exceeds it is its last. */
+const STATEMENT_BYTES = 256 * 1024
 
 /**
- * A page of a bank, newest first unless the request specifies otherwise. With a budget its rows are CutRows.
+ * A page of a bank, newest first unless the request specifies otherwise.
  * @returns undefined when no memory can pass the filters
  */
 export function listStatement (
-  schema: string, bank: BankKey, { now, limit, filters, order = 'newest', offset = 0, after, budget }: ListRequest,
+  schema: string, bank: BankKey, { now, limit, filters, order = 'newest', offset = 0, after }: ListRequest,
 ): Statement | undefined {
   const read = filteredRead(bank, filters, now)
   if (read === undefined) return undefined
@@ -20,15 +21,11 @@ export function listStatement (
       `(${parameters.bind(after.retainedAt)}::float8::bigint, ${parameters.bind(after.memoryId)}::text::uuid)`
   const direction = order === 'newest' ? ' desc' : ''
   const skipped = offset === 0 ? '' : ` offset ${parameters.bind(offset)}::int`
-  const page = `select ${READ_COLUMNS} from ${schema}.memories m
-where m.tenant_id = $1 and m.bank_id = $2
-  and ${liveAt('m', instant)}${conditions} ${afterCursor}
-order by m.retained_at${direction}, m.memory_id${direction} limit ${parameters.bind(limit)}::int${skipped}`
   return {
-    // In the C collation, ids as text sort like UUIDs.
-    text: budget === undefined
-      ? page
-      : withoutLongColumns(page, [], `c.retained_at${direction}, c.memory_id collate "C"${direction}`),
+    text: `select ${READ_COLUMNS} from ${schema}.memories m
+where m.bank_key = $1
+  and ${liveAt('m', instant)}${conditions} ${afterCursor}
+order by m.retained_at${direction}, m.memory_id${direction} limit ${parameters.bind(limit)}::int${skipped}`,
     values: parameters.values,
   }
 }
@@ -42,8 +39,8 @@ export function countStatement (
   const { parameters, instant, conditions } = read
   return {
     text: `select count(*)::int as memories from (
-  select from ${schema}.memories m
-  where m.tenant_id = $1 and m.bank_id = $2 and ${liveAt('m', instant)}${conditions}
+  select 1 from ${schema}.memories m
+  where m.bank_key = $1 and ${liveAt('m', instant)}${conditions}
   limit ${parameters.bind(limit)}::int
 ) c`,
     values: parameters.values,
@@ -51,54 +48,55 @@ export function countStatement (
 }
 
 /**
- * $1 tenant, $2 bank, $3 id, $4 now, $5 and $6 maximum number of neighbours before and after. Returns the memory and
+ * $1 bank, $2 id, $3 now, $4 and $5 maximum number of neighbours before and after. Returns the memory and
  * its neighbours with their `position` and their `side`: -1 before, 0 the memory, 1 after. Each side is an ordered scan
  * of the index of documents.
  */
 export function neighboursStatement (schema: string): string {
-  const live = (alias: string) => liveAt(alias, '$4::float8::bigint')
+  const live = (alias: string) => liveAt(alias, '$3::float8::bigint')
   const side = (alias: string, number: -1 | 1, limit: string) => {
     const direction = number === -1 ? ' desc' : ''
-    return `(select ${alias}.memory_id, ${number} from ${schema}.memories ${alias}
-    where ${alias}.tenant_id = $1 and ${alias}.bank_id = $2 and ${alias}.document_id = (select document_id from anchor)
+    return `(select ${alias}.memory_id, ${number} as side from ${schema}.memories ${alias}
+    where ${alias}.bank_key = $1 and ${alias}.document_id = (select document_id from anchor)
       and (${alias}.place, ${alias}.memory_id) ${number === -1 ? '<' : '>'} ((select place from anchor),
         (select memory_id from anchor)) and ${live(alias)}
     order by ${alias}.place${direction}, ${alias}.memory_id${direction} limit ${limit}::int)`
   }
-  return withoutLongColumns(`with anchor as (
+  return `with anchor as (
   select a.document_id, a.place, a.memory_id from ${schema}.memories a
-  where a.tenant_id = $1 and a.bank_id = $2 and a.memory_id = $3::text::uuid and ${live('a')}
+  where a.bank_key = $1 and a.memory_id = $2::text::uuid and ${live('a')}
 ),
-around (memory_id, side) as (
-  select memory_id, 0 from anchor
-  union all ${side('b', -1, '$5')}
-  union all ${side('d', 1, '$6')}
+around as (
+  select memory_id, 0 as side from anchor
+  union all ${side('b', -1, '$4')}
+  union all ${side('d', 1, '$5')}
 )
 select ${READ_COLUMNS}, r.side, row_number() over (order by m.place, m.memory_id)::int as position
-from around r join ${schema}.memories m on m.tenant_id = $1 and m.bank_id = $2
-  and m.memory_id = r.memory_id`, ['side', 'position'])
+from around r join ${schema}.memories m on m.bank_key = $1
+  and m.memory_id = r.memory_id`
 }
 
 /**
- * Banks with their counts. The only statement of a request on more than one bank: it scans the index by tenant and
- * bank.
+ * Banks with their counts. The only statement of a request on more than one bank. The banks of a tenant are a range of
+ * the key.
  */
 export function listBanksStatement (
   schema: string, { now, tenantId, bankId, limit, after }: ListBanksRequest,
 ): Statement {
   const parameters = new Parameters()
   const conditions = [liveAt('m', `${parameters.bind(now)}::float8::bigint`)]
-  if (tenantId !== undefined) conditions.push(`m.tenant_id = ${parameters.bind(tenantId ?? '')}`)
+  if (tenantId !== undefined) {
+    const { from, before } = keysOfTenant(tenantId)
+    conditions.push(`m.bank_key >= ${parameters.bind(from)} and m.bank_key < ${parameters.bind(before)}`)
+  }
   if (bankId !== undefined) conditions.push(`m.bank_id = ${parameters.bind(bankId)}`)
   if (after !== undefined) {
-    const [tenant, bank] = bankParameters(after)
-    conditions.push(`(m.tenant_id, m.bank_id) > (${parameters.bind(tenant)}, ${parameters.bind(bank)})`)
+    conditions.push(`m.bank_key > ${parameters.bind(bankKeyString(after))}`)
   }
   return {
-    text: `select m.tenant_id, m.bank_id, count(*)::int as memories, max(m.retained_at)::float8 as last_retained_at
+    text: `select m.bank_key, count(*)::int as memories, max(m.retained_at)::float8 as last_retained_at
 from ${schema}.memories m where ${conditions.join(' and ')}
-group by m.tenant_id, m.bank_id order by m.tenant_id,
-  m.bank_id limit ${parameters.bind(Number.isFinite(limit) ? limit : null)}::int`,
+group by m.bank_key order by m.bank_key limit ${parameters.bind(Number.isFinite(limit) ? limit : null)}::int`,
     values: parameters.values,
   }
 }
@@ -114,24 +112,23 @@ export function unembeddedStatement (
   const parameters = new Parameters()
   const conditions = ['not m.embedded', liveAt('m', `${parameters.bind(now)}::float8::bigint`)]
   if (after !== undefined) {
-    const [tenant, bank] = bankParameters(after)
-    conditions.push(`(m.tenant_id, m.bank_id, m.memory_id) > (${parameters.bind(tenant)}, ${parameters.bind(bank)}, ` +
+    conditions.push(`(m.bank_key, m.memory_id) > (${parameters.bind(bankKeyString(after))}, ` +
       `${parameters.bind(after.memoryId)}::text::uuid)`)
   }
   return {
-    text: `select m.tenant_id, m.bank_id, ${READ_COLUMNS}, m.fingerprint, m.passage_starts, m.passage_ends from (
-  select o.*, sum(o.size) over (order by o.tenant_id, o.bank_id, o.memory_id rows between unbounded preceding and
+    text: `select m.bank_key, ${READ_COLUMNS}, m.fingerprint, m.passage_starts, m.passage_ends from (
+  select o.*, sum(o.size) over (order by o.bank_key, o.memory_id rows between unbounded preceding and
     current row) - o.size as bytes_before from (
     select m.*, octet_length(m.text) + pg_column_size(m.metadata) + pg_column_size(m.tags) as size
     from ${schema}.memories m where ${conditions.join(' and ')} and not exists (
-      select from ${schema}.embedding_spaces v where v.tenant_id = m.tenant_id and v.bank_id = m.bank_id
+      select 1 from ${schema}.embedding_spaces v where v.bank_key = m.bank_key
         and (v.model, v.dimensions) <> (${parameters.bind(model)}::text, ${parameters.bind(dimensions)}::int)
-        and exists (select from ${schema}.embeddings e where e.tenant_id = v.tenant_id and e.bank_id = v.bank_id)
+        and exists (select 1 from ${schema}.embeddings e where e.bank_key = v.bank_key)
     )
-    order by m.tenant_id, m.bank_id, m.memory_id limit ${parameters.bind(limit)}::int
+    order by m.bank_key, m.memory_id limit ${parameters.bind(limit)}::int
   ) o
 ) m
-where m.bytes_before < ${STATEMENT_BYTES} order by m.tenant_id, m.bank_id, m.memory_id`,
+where m.bytes_before < ${STATEMENT_BYTES} order by m.bank_key, m.memory_id`,
     values: parameters.values,
   }
 }

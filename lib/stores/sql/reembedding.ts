@@ -6,7 +6,7 @@ import type { Metadata } from '../records.js'
 import { embeddedTexts, nameOf } from '../speaker.js'
 import { makeReembeddingStatements, type ReembeddingStatements } from './reembedding-statements.js'
 import { retrySerializationFailures } from './retrying.js'
-import { bankParameters, toBankKey } from './rows.js'
+import { bankParameters, toBankKey, type BankRow } from './rows.js'
 import { makeStatements, STATISTICS_SHARDS, type Statements } from './statements.js'
 import { unitVectorText } from './vectors.js'
 
@@ -84,9 +84,9 @@ export class Reembedding {
   /** Banks that hold memories, with the number of memories, ordered by tenant and name. */
   async banks (): Promise<Array<{ bank: BankKey, memories: number }>> {
     const { executor, schema } = this.#options
-    const rows = await executor.read<{ tenant_id: string, bank_id: string, memories: number }>(`
-select s.tenant_id, s.bank_id, sum(s.memories)::float8 as memories from ${schema}.bank_statistics s
-group by s.tenant_id, s.bank_id having sum(s.memories) > 0 order by s.tenant_id, s.bank_id`)
+    const rows = await executor.read<BankRow & { memories: number }>(`
+select s.bank_key, sum(s.memories)::float8 as memories from ${schema}.bank_statistics s
+group by s.bank_key having sum(s.memories) > 0 order by s.bank_key`)
     return rows.map((row) => ({ bank: toBankKey(row), memories: row.memories }))
   }
 

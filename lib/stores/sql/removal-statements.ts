@@ -1,6 +1,6 @@
 import type { BankKey } from '../../identity/context.js'
 import type { ListFilters } from '../vector-store.js'
-import { countInto, filteredRead, liveAt, type Statement } from './fragments.js'
+import { filteredRead, liveAt, type Statement } from './fragments.js'
 
 /** Maximum number of expired memories that one statement removes, in well under a second. */
 export const EXPIRED_BATCH = 500
@@ -12,7 +12,7 @@ export const EXPIRED_BATCH = 500
  */
 export interface RemovalStatements {
   /**
-   * $1 tenant, $2 bank, $3 now, $4 ids: locks the memories, a batch of them for `expired`, and returns their `ids` in
+   * $1 bank, $2 now, $3 ids: locks the memories, a batch of them for `expired`, and returns their `ids` in
    * order, concatenated in one text. A single row is read without blocking the event loop, however many ids there are.
    * `is_partial`, except for `expired`: memories were deleted, or replaced under their ids, while the statement waited
    * for their locks.
@@ -20,35 +20,26 @@ export interface RemovalStatements {
   lockChosen: Record<'ids' | 'expired', string>
   /** The same for the memories that pass the filters. Undefined when no memory can pass, or no filter is set. */
   lockFiltered: (bank: BankKey, filters: ListFilters, now: number) => Statement | undefined
-  /** The same, unchecked, for documents: $4 documents, $5 ids and $6 fingerprints of the memories to keep. */
+  /** The same, unchecked, for documents: $3 documents, $4 ids and $5 fingerprints of the memories to keep. */
   lockDocuments: string
-  /**
-   * $1 tenant, $2 bank, $3 ids, $4 shard. Returns the decrease of the bank's statistics: a row of Counts, each 0 or
-   * above.
-   */
+  /** $1 bank, $2 ids: returns the Counts of what was removed, each 0 or above. */
   remove: string
-  /** The same without updating the statistics. */
-  removeUncounted: string
   /**
-   * $1 tenant, $2 bank, $3 now, $4 shard, $5 maximum number of ids returned: deletes all memories, expired or not;
-   * counts those not expired. `is_partial` as for `lockChosen`, but not for expired memories, which sweeps delete too.
+   * $1 bank, $2 now, $3 maximum number of ids returned: deletes all memories, expired or not. Returns their Counts, and
+   * `count` and `memory_ids` of those not expired. `is_partial` as for `lockChosen`, but not for expired memories,
+   * which sweeps delete too.
    */
   removeBank: string
-  /** $1 tenant, $2 bank, $3 now, $4 maximum number of ids returned, $5 ids. */
+  /** $1 bank, $2 now, $3 maximum number of ids returned, $4 ids. */
   dryRun: Record<'ids' | 'bank', string>
   /** The same for the memories that pass the filters. Undefined as for `lockFiltered`. */
   dryRunFiltered: (
     bank: BankKey, filters: ListFilters, options: { now: number, idLimit: number },
   ) => Statement | undefined
-  /**
-   * $1 tenant, $2 bank: deletes the postings by which servers of the previous release index a memory under its
-   * neighbours' terms.
-   */
-  dropNeighbourPostings: string
 }
 
 export function makeRemovalStatements (schema: string): RemovalStatements {
-  const unexpired = liveAt('m', '$3::float8::bigint')
+  const unexpired = liveAt('m', '$2::float8::bigint')
   const byIds = (at: string) => `m.memory_id = any(${at}::text[]::uuid[]) and ${unexpired}`
   const filtered = (bank: BankKey, filters: ListFilters, now: number) => {
     const read = filteredRead(bank, filters, now)
@@ -57,9 +48,9 @@ export function makeRemovalStatements (schema: string): RemovalStatements {
       ? undefined
       : { parameters: read.parameters, selector: `${unexpired}${read.conditions}` }
   }
-  const expired = 'm.expires_at <= $3::float8::bigint'
+  const expired = 'm.expires_at <= $2::float8::bigint'
   const chosen = (selector: string) => (
-    `from ${schema}.memories m where m.tenant_id = $1 and m.bank_id = $2 and ${selector}`
+    `from ${schema}.memories m where m.bank_key = $1 and ${selector}`
   )
   const lock = (selector: string, more = '', limit = '') => `with chosen as materialized (
   select m.memory_id ${chosen(selector)} order by m.memory_id${limit} for update
@@ -68,25 +59,24 @@ select coalesce((select string_agg(c.memory_id::text, '' order by c.memory_id) f
   // Both counts are of the statement's one snapshot, in which the memories are as they were before the wait.
   const checkedLock = (selector: string) => lock(selector, `,
   (select count(*) from chosen) < (select count(*) ${chosen(selector)}) as is_partial`)
-  const dryRun = (selector: string, limit = '$4') => answer(
-    'm.memory_id', `${schema}.memories m where m.tenant_id = $1 and m.bank_id = $2 and ${selector}`, limit,
-  )
+  const dryRun = (selector: string, limit = '$3') => `select ${answer(
+    'm.memory_id', `${schema}.memories m where m.bank_key = $1 and ${selector}`, limit,
+  )}`
   return {
     lockChosen: {
-      ids: checkedLock(byIds('$4')),
+      ids: checkedLock(byIds('$3')),
       expired: lock(expired, '', ` limit ${EXPIRED_BATCH}`),
     },
     lockFiltered: (bank, filters, now) => {
       const chosen = filtered(bank, filters, now)
       return chosen && { text: checkedLock(chosen.selector), values: chosen.parameters.values }
     },
-    lockDocuments: lock(`m.document_id = any($4::text[]) and ${unexpired}
-    and m.memory_id <> all($5::text[]::uuid[]) and m.fingerprint <> all($6::text[])`),
-    remove: remove(schema, true),
-    removeUncounted: remove(schema, false),
+    lockDocuments: lock(`m.document_id = any($3::text[]) and ${unexpired}
+    and m.memory_id <> all($4::text[]::uuid[]) and m.fingerprint <> all($5::text[])`),
+    remove: remove(schema),
     removeBank: removeBank(schema),
     dryRun: {
-      ids: dryRun(byIds('$5')),
+      ids: dryRun(byIds('$4')),
       bank: dryRun(unexpired),
     },
     dryRunFiltered: (bank, filters, { now, idLimit }) => {
@@ -95,7 +85,6 @@ select coalesce((select string_agg(c.memory_id::text, '' order by c.memory_id) f
       const { selector, parameters } = chosen
       return { text: dryRun(selector, parameters.bind(idLimit)), values: parameters.values }
     },
-    dropNeighbourPostings: `delete from ${schema}.postings p where p.tenant_id = $1 and p.bank_id = $2 and p.own = 0`,
   }
 }
 
@@ -104,32 +93,34 @@ select coalesce((select string_agg(c.memory_id::text, '' order by c.memory_id) f
  * change while the memories are locked. This leaves the planner no other order: without statistics it would compare
  * each posting of a memory with each of its terms, and with them it would read all postings of each term.
  */
-function remove (schema: string, counted: boolean): string {
+function remove (schema: string): string {
   return `with gone as (
-  delete from ${schema}.memories m where m.tenant_id = $1 and m.bank_id = $2 and m.memory_id = any($3::text[]::uuid[])
+  delete from ${schema}.memories m where m.bank_key = $1 and m.memory_id = any($2::text[]::uuid[])
   returning m.memory_id, m.terms, m.embedded, m.expires_at, cardinality(m.passage_starts) as passages, m.passages_length
 ),
 gone_postings as (
-  delete from ${schema}.postings p where p.ctid = any(array(
+  delete from ${schema}.postings p where p.bank_key = $1 and p.ctid = any(array(
     select o.ctid from gone g cross join lateral unnest(g.terms) as t(term) cross join lateral (
       select q.ctid from ${schema}.postings q
-      where q.tenant_id = $1 and q.bank_id = $2 and q.term = t.term and q.memory_id = g.memory_id offset 0
+      where q.bank_key = $1 and q.term = t.term and q.memory_id = g.memory_id offset 0
     ) o
   ))
 ),
 gone_embeddings as (
-  delete from ${schema}.embeddings e where e.ctid = any(array(
+  delete from ${schema}.embeddings e where e.bank_key = $1 and e.ctid = any(array(
     select o.ctid from gone g cross join lateral (
       select v.ctid from ${schema}.embeddings v
-      where v.tenant_id = $1 and v.bank_id = $2 and v.memory_id = g.memory_id offset 0
+      where v.bank_key = $1 and v.memory_id = g.memory_id offset 0
     ) o
   ))
-)${counted ? `,\n${counting(schema)}` : ''}
-select count(*)::int as memories, (count(*) filter (where g.embedded))::int as embedded,
-  (count(*) filter (where g.expires_at is not null))::int as expiring,
-  coalesce(sum(g.passages), 0)::int as passages, coalesce(sum(g.passages_length), 0) as length
-from gone g`
+)
+select ${COUNTS} from gone g`
 }
+
+/** The Counts of the rows of `gone g`. */
+const COUNTS = `count(*)::int as memories, (count(*) filter (where g.embedded))::int as embedded,
+  (count(*) filter (where g.expires_at is not null))::int as expiring,
+  coalesce(sum(g.passages), 0)::int as passages, coalesce(sum(g.passages_length), 0) as length`
 
 /**
  * All memories of a bank, expired ones too, with postings and vectors deleted by range. One statement has one snapshot:
@@ -139,36 +130,29 @@ from gone g`
  */
 function removeBank (schema: string): string {
   return `with target as materialized (
-  select m.memory_id, m.expires_at from ${schema}.memories m where m.tenant_id = $1 and m.bank_id = $2
+  select m.memory_id, m.expires_at from ${schema}.memories m where m.bank_key = $1
   order by m.memory_id for update
 ),
 gone as (
-  delete from ${schema}.memories m where m.tenant_id = $1 and m.bank_id = $2 and (select count(*) from target) > 0
+  delete from ${schema}.memories m where m.bank_key = $1 and (select count(*) from target) > 0
   returning m.memory_id, m.embedded, m.expires_at, cardinality(m.passage_starts) as passages, m.passages_length
 ),
 gone_postings as (
-  delete from ${schema}.postings p where p.tenant_id = $1 and p.bank_id = $2
+  delete from ${schema}.postings p where p.bank_key = $1
 ),
 gone_embeddings as (
-  delete from ${schema}.embeddings e where e.tenant_id = $1 and e.bank_id = $2
-),
-${counting(schema)}
-${answer('g.memory_id', `gone g where ${liveAt('g', '$3::float8::bigint')}`, '$5')},
-  (select count(*) from target t where ${liveAt('t', '$3::float8::bigint')}) < (
+  delete from ${schema}.embeddings e where e.bank_key = $1
+)
+select ${COUNTS}, ${answer('g.memory_id', `gone g where ${liveAt('g', '$2::float8::bigint')}`, '$3')},
+  (select count(*) from target t where ${liveAt('t', '$2::float8::bigint')}) < (
     select count(*) from ${schema}.memories m
-    where m.tenant_id = $1 and m.bank_id = $2 and ${liveAt('m', '$3::float8::bigint')}
-  ) as is_partial`
+    where m.bank_key = $1 and ${liveAt('m', '$2::float8::bigint')}
+  ) as is_partial
+from gone g`
 }
 
-function counting (schema: string): string {
-  return `counted as (
-  ${countInto(schema, '$4', `select -count(*)::float8, -(count(*) filter (where g.embedded))::float8,
-    -(count(*) filter (where g.expires_at is not null))::float8,
-    -coalesce(sum(g.passages), 0)::float8, -coalesce(sum(g.passages_length), 0) from gone g having count(*) > 0`)}
-)`
-}
-
+/** Columns: how many rows of the clause there are, and the first of their ids. */
 function answer (id: string, from: string, limit: string): string {
-  return `select (select count(*)::int from ${from}) as count,
+  return `(select count(*)::int from ${from}) as count,
   array(select ${id}::text from ${from} order by ${id} limit ${limit}::int) as memory_ids`
 }

@@ -102,7 +102,6 @@ export async function removeChosen (
   tx: Queries, statements: Statements, bank: BankKey, choice: Choice,
   { now, shard, idLimit }: { now: number, shard: number, idLimit: number },
 ): Promise<RemoveOutcome> {
-  const key = bankParameters(bank)
   const lock = lockStatement(statements, bank, choice, now)
   if (lock === undefined) return { count: 0, memoryIds: [] }
   const [found] = await tx.query<{ ids: string, is_partial?: boolean }>(lock.text, lock.values)
@@ -110,14 +109,7 @@ export async function removeChosen (
   const count = found!.ids.length / ID_LENGTH
   if (count === 0) return { count, memoryIds: [] }
   const idAt = (index: number) => found!.ids.slice(index * ID_LENGTH, (index + 1) * ID_LENGTH)
-  if (count <= BATCH) {
-    const ids = Array.from({ length: count }, (_, index) => idAt(index))
-    await tx.query(statements.removal.remove, [...key, ids, shard])
-    return { count, memoryIds: ids.slice(0, idLimit) }
-  }
-  const removedCounts = await removeLocked(tx, statements, bank, mapRange(count, idAt))
-  const { memories, embedded, expiring, passages, length } = removedCounts
-  await tx.query(statements.count, [...key, shard, memories, embedded, expiring, passages, length])
+  await countChange(tx, statements, bank, shard, await removeLocked(tx, statements, bank, mapRange(count, idAt)))
   return { count, memoryIds: Array.from({ length: Math.min(count, idLimit) }, (_, index) => idAt(index)) }
 }
 
@@ -140,11 +132,8 @@ export async function removeLocked (
   const counts = { ...NO_COUNTS }
   let some: string[] = []
   const removeSome = async () => {
-    const [removedCounts] = await tx.query<Counts>(statements.removal.removeUncounted, [...bankParameters(bank), some])
-    const { memories, embedded, expiring, passages, length } = removedCounts!
-    addCounts(counts, {
-      memories: -memories, embedded: -embedded, expiring: -expiring, passages: -passages, length: -length,
-    })
+    const [removedCounts] = await tx.query<Counts>(statements.removal.remove, [...bankParameters(bank), some])
+    addCounts(counts, negative(removedCounts!))
     some = []
   }
   for (const id of memoryIds) {
@@ -153,6 +142,20 @@ export async function removeLocked (
   }
   if (some.length > 0) await removeSome()
   return counts
+}
+
+export function negative ({ memories, embedded, expiring, passages, length }: Counts): Counts {
+  return { memories: -memories, embedded: -embedded, expiring: -expiring, passages: -passages, length: -length }
+}
+
+/** Adds the change of a write to the bank's statistics: the last statement on them, so that others wait briefly. */
+export async function countChange (
+  tx: Queries, statements: Statements, bank: BankKey, shard: number, counts: Counts,
+): Promise<void> {
+  const { memories, embedded, expiring, passages, length } = counts
+  if (Object.values(counts).every((amount) => amount === 0)) return
+  const amounts = [memories, embedded, expiring, passages, length]
+  await tx.query(statements.count, [...bankParameters(bank), shard, ...amounts])
 }
 
 function * mapRange<T> (count: number, map: (index: number) => T): Generator<T> {

@@ -1,4 +1,4 @@
-import type { BankKey } from '../../identity/context.js'
+import { bankKeyString, bankOfKey, type BankKey } from '../../identity/context.js'
 import { TokenCount } from '../../text/tokens.js'
 import { readTrust } from '../../identity/trust.js'
 import type { Memory, Metadata } from '../vector-store.js'
@@ -34,17 +34,16 @@ export function toMemory (row: MemoryRow): Memory {
   }
 }
 
-/** The first two parameters of every statement on a bank. */
-export function bankParameters ({ tenantId, bankId }: BankKey): [tenantId: string, bankId: string] {
-  return [tenantParameter(tenantId), bankId]
+/** The first parameter of every statement on a bank. */
+export function bankParameters (bank: BankKey): [bankKey: string] {
+  return [bankKeyString(bank)]
 }
 
-/** Callers without a tenant have the tenant ''. */
-export function tenantParameter (tenantId: string | null): string {
-  if (tenantId === '') throw new TypeError('A tenant id must not be empty')
-  return tenantId ?? ''
+/** A row with the key of its bank. */
+export interface BankRow {
+  bank_key: string
 }
 
-export function toBankKey (row: { tenant_id: string, bank_id: string }): BankKey {
-  return { tenantId: row.tenant_id === '' ? null : row.tenant_id, bankId: row.bank_id }
+export function toBankKey (row: BankRow): BankKey {
+  return bankOfKey(row.bank_key)
 }

@@ -18,28 +18,22 @@ export interface Shape {
   /** Whether the filters name documents, whose memories an index lists. */
   ofDocuments: boolean
   /** Maximum number of candidates of a strategy. */
-  limit: string
+  limit: number
   /** A condition: the row of the table with this alias has not expired. */
   unexpired: (alias: string) => string
   /** The instant of the search. */
   now: string
 }
 
-/** A strategy as part of a search statement. */
-export interface Strategy {
-  name: 'lexical' | 'semantic'
-  /** Common table expressions; the last, with the best memories, has the name of the strategy. */
-  parts: string
-  /**
-   * On `m`, one of the strategy's best memories, with several passages: ordinals of the passages to show, followed by
-   * as many scores.
-   */
-  passages: string
-  /** Only of the semantic strategy: a query of `ordinal` and `score`, the cosines of all passages of `m`. */
-  cosines?: string
+/** A condition: the row of the table with this alias belongs to the bank. */
+export function ofBank (alias: string): string {
+  return `${alias}.bank_key = $1`
 }
 
-/** The passages of `m` to show. @param passages a query of `ordinal` and `score` */
+/**
+ * The ordinals of the best passages of a memory, followed by as many scores.
+ * @param passages a query of `ordinal` and `score`
+ */
 export function bestPassages (passages: string): string {
   const order = 'order by s.score desc, s.ordinal'
   return `select (array_agg(s.ordinal::float8 ${order}))[1:${MAX_PASSAGES}] ||
@@ -51,7 +45,6 @@ export function filteredMemories ({ schema, filters }: Pick<Shape, 'schema' | 'f
   return filters === ''
     ? ''
     : `cross join lateral (
-    select from ${schema}.memories m where m.tenant_id = $1 and m.bank_id = $2
-      and m.memory_id = ${alias}.memory_id${filters} offset 0
+    select from ${schema}.memories m where ${ofBank('m')} and m.memory_id = ${alias}.memory_id${filters} offset 0
   ) passing`
 }

@@ -1,10 +1,10 @@
 import type { BankKey } from '../../identity/context.js'
-import type { EmbeddingSpace, LexicalRequest, SearchRequest } from '../vector-store.js'
-import { withoutLongColumns } from './bounded-rows.js'
-import { filteredRead, liveAt, READ_COLUMNS, type Statement } from './fragments.js'
-import { lexicalStrategy, matchingMemories } from './lexical-strategy.js'
-import { GRID, type Shape, type Strategy } from './search-shape.js'
-import { semanticStrategy, spaceCte, type Nearest } from './semantic-strategy.js'
+import type { EmbeddingSpace, SearchRequest } from '../vector-store.js'
+import { filteredRead, liveAt, Parameters, READ_COLUMNS, type Statement } from './fragments.js'
+import { LEXICAL_COLUMNS, lexicalRows, lexicalTables, matchingMemories, type LexicalRow } from './lexical-strategy.js'
+import { bankParameters, type MemoryRow } from './rows.js'
+import { bestPassages, ofBank, type Shape } from './search-shape.js'
+import { cosinesOf, semanticTables, spaceCte, type Nearest } from './semantic-strategy.js'
 
 interface SearchOptions {
   /** The quoted schema. */
@@ -15,29 +15,36 @@ interface SearchOptions {
   nearest?: Nearest | undefined
 }
 
-/** The columns of a row in addition to those of the memory. */
-const OWN_COLUMNS = [
-  'passage_starts', 'passage_ends', 'lexical_score', 'lexical_passages', 'semantic_score', 'semantic_passages',
-  'by_words', 'by_own_words', 'by_meaning', 'total',
-]
+/** The row of a search statement. Arrays are text in PostgreSQL's syntax. */
+export interface SearchRow extends LexicalRow {
+  /**
+   * Of the memories that pass the filters: those that match by their own words and, with the semantic strategy, those
+   * with a vector.
+   */
+  total: number
+  /** The best by meaning, in no particular order, and their scores. */
+  semantic_ids: string | null
+  semantic_scores: string | null
+  /** Members of the windows without a vector of the bank's model; null when all have one. */
+  unembedded_ids: string | null
+}
+
+/** Whether the request has the lexical strategy with at least one term. */
+export function hasWords ({ lexical }: SearchRequest): boolean {
+  return lexical !== undefined && lexical.terms.length > 0
+}
 
 /**
- * The search of one bank as one statement, with both strategies and all filters; a vector index is queried before. Its
- * rows are memories with `passage_starts`, `passage_ends`, `lexical_score` and `lexical_passages` (ordinals of the
- * best, followed by as many scores; null where there is only one, or where the memory is not among the best of the
- * strategy), the same for `semantic_…`, the scores of the memory by each requested strategy even if it is not among its
- * best (`by_words`, `by_own_words`, `by_meaning`), and `total`, equal on every row. With a budget they are CutRows.
- *
- * Tables are reached through `lateral (… offset 0)` where a key is known row by row: the planner then looks the key up
- * instead of joining by a scan of the whole bank, which the statistics of a new or fast-growing table would suggest.
+ * The search of one bank as one statement of one row, with both strategies and all filters: ids, and what their scores
+ * depend on. A vector index is queried before, and `foundStatement` reads the memories that are returned.
  * @returns undefined when no memory can be found
  */
 export function searchStatement (
   bank: BankKey, request: SearchRequest, { schema, space, nearest }: SearchOptions,
 ): Statement | undefined {
-  const { lexical, semantic, limit, now } = request
-  const words = lexical !== undefined && lexical.terms.length > 0
-  if (!words && semantic === undefined) return undefined
+  const { semantic, limit, now } = request
+  const lexical = hasWords(request) ? request.lexical : undefined
+  if (lexical === undefined && semantic === undefined) return undefined
   const read = filteredRead(bank, request.filters, now)
   if (read === undefined) return undefined
   const { parameters, instant, conditions: filters } = read
@@ -46,93 +53,98 @@ export function searchStatement (
     parameters,
     filters,
     ofDocuments: request.filters.documentIds?.includes(null) === false,
-    limit: `${parameters.bind(limit)}::int`,
+    limit,
     now: instant,
     unexpired: (alias) => liveAt(alias, instant),
   }
-
-  const both = words && semantic !== undefined
-  // The semantic strategy comes first: the lexical one also scores the memories that it found.
-  const strategies: Strategy[] = []
+  const tables: string[] = []
+  const rows: string[] = []
+  const columns: string[] = []
   if (semantic !== undefined) {
     if (space === undefined) throw new Error('A semantic search needs an embedding space')
-    strategies.push(semanticStrategy(shape, semantic.vector, space, nearest))
+    // It comes first: the lexical strategy also retrieves the terms of the memories that it found.
+    tables.push(spaceCte(shape, space), semanticTables(shape, semantic.vector, space, nearest))
+    rows.push(`(select array_agg(s.memory_id)::text as semantic_ids, array_agg(s.score)::text as semantic_scores
+    from semantic s) semantic_row`)
+    columns.push('semantic_row.*')
   }
-  if (words) strategies.push(lexicalStrategy(shape, lexical, { limit, both }))
-  const find = (name: Strategy['name']) => strategies.find((one) => one.name === name)
-  const columns = (['lexical', 'semantic'] as const).map((name) => {
-    const strategy = find(name)
-    return strategy === undefined
-      ? `null::float8 as ${name}_score, null::float8[] as ${name}_passages`
-      : `${scoreOf(name)} as ${name}_score, case when ${name}.score is not null and cardinality(m.passage_starts) > ` +
-        `1 then (${strategy.passages}) end as ${name}_passages`
-  })
-  const text = `with ${space === undefined || semantic === undefined
-    ? ''
-    : spaceCte(shape, space)}${strategies.map(({ parts }) => parts).join(',\n')}
-select ${READ_COLUMNS}, m.passage_starts, m.passage_ends,
-  ${columns.join(',\n  ')},
-  ${scoreColumns(words, find('semantic')?.cosines)},
-  (${totalOf(shape, words ? lexical : undefined, semantic === undefined ? undefined : space)})::int as total
-from ${strategies.map(({ name }) => name).join(' full join ')}${both
-  ? ' on semantic.memory_id = lexical.memory_id\nleft join also_lexical on also_lexical.memory_id = semantic.memory_id'
-  : ''}
-cross join lateral (
-  select m.* from ${schema}.memories m where m.tenant_id = $1 and m.bank_id = $2
-    and m.memory_id = ${both
-      ? 'coalesce(lexical.memory_id, semantic.memory_id)'
-      : `${strategies[0]!.name}.memory_id`} offset 0
-) m`
-  const bounded = request.budget === undefined ? text : withoutLongColumns(text, OWN_COLUMNS)
-  return { text: bounded, values: parameters.values }
+  if (lexical !== undefined) {
+    tables.push(lexicalTables(shape, lexical, semantic !== undefined))
+    rows.push(lexicalRows(shape))
+    columns.push(LEXICAL_COLUMNS)
+    if (semantic !== undefined && lexical.context) {
+      columns.push(`(select array_agg(n.memory_id)::text from members n
+    where not (select is_configured_space from space) or (n.memory_id in (
+      select m.memory_id from ${schema}.memories m where ${ofBank('m')} and not m.embedded
+    )) is true) as unembedded_ids`)
+    }
+  }
+  columns.push(`(${totalOf(shape, lexical !== undefined, semantic !== undefined)})::int as total`)
+  const text = `with ${tables.join(',\n')}\nselect ${columns.join(',\n  ')}\nfrom ${rows.join('\ncross join ')}`
+  return { text, values: parameters.values }
 }
 
-/** The score by which a strategy found a memory, within 0–1: the lexical one is in multiples of 1 / GRID. */
-function scoreOf (name: Strategy['name']): string {
-  return name === 'lexical' ? `lexical.score::float8 / ${GRID}` : 'semantic.score'
-}
-
-function scoreColumns (words: boolean, cosines: string | undefined): string {
-  const byWords = (column: string) => (
-    words
-      ? `coalesce(lexical.${column}${cosines === undefined ? '' : `, also_lexical.${column}`}, 0)::float8 / ${GRID}`
-      : 'null::float8'
-  )
-  const meaning = cosines === undefined
-    ? 'null::float8'
-    : words
-      ? `coalesce(semantic.score, case when (select is_configured_space from space)
-        then (select max(s.score) from (${cosines}) s) end)`
-      : 'semantic.score'
-  return `${byWords('score')} as by_words, ${byWords('own')} as by_own_words, ${meaning} as by_meaning`
-}
-
-/**
- * Memories that a strategy finds, regardless of the limit: of those that pass the filters, the ones that match by words
- * and the ones with a vector.
- */
-function totalOf (shape: Shape, lexical: LexicalRequest | undefined, space: EmbeddingSpace | undefined): string {
+/** Memories that a strategy finds by itself, regardless of the limit. */
+function totalOf (shape: Shape, hasLexical: boolean, hasSemantic: boolean): string {
   const { schema, filters, unexpired, now } = shape
-  const matching = lexical === undefined ? undefined : matchingMemories(shape, lexical)
-  if (space === undefined) return `select count(*) from (${matching}) f`
+  const matching = hasLexical ? matchingMemories(shape) : undefined
+  if (!hasSemantic) return `select count(*) from (${matching}) f`
   const embedded = '(select is_configured_space from space)'
   if (filters !== '') {
     const byWords = matching === undefined ? '' : `or m.memory_id in (${matching})`
     return `select count(*) from ${schema}.memories m
-    where m.tenant_id = $1 and m.bank_id = $2
-      and ${unexpired('m')}${filters} and ((m.embedded and ${embedded}) ${byWords})`
+    where ${ofBank('m')} and ${unexpired('m')}${filters} and ((m.embedded and ${embedded}) ${byWords})`
   }
   // The bank's statistics have the number of its embedded memories. Partial indexes list those that have expired, and
   // the memories without vectors, some of which match by words; the condition makes PostgreSQL use a hashed subplan.
   const expired = `select count(*) from ${schema}.memories m
-    where m.tenant_id = $1 and m.bank_id = $2 and m.expires_at <= ${now} and m.embedded`
+    where ${ofBank('m')} and m.expires_at <= ${now} and m.embedded`
   const others = matching === undefined
     ? ''
     : ` + case when sum(s.embedded) < sum(s.memories) then (select count(*) from ${schema}.memories m
-      where m.tenant_id = $1 and m.bank_id = $2 and not m.embedded
-        and (m.memory_id in (${matching})) is true) else 0 end`
+      where ${ofBank('m')} and not m.embedded and (m.memory_id in (${matching})) is true) else 0 end`
   return `select case when ${embedded}
     then sum(s.embedded) - case when sum(s.expiring) > 0 then (${expired}) else 0 end${others}
     else ${matching === undefined ? '0' : `(select count(*) from (${matching}) f)`} end
-    from ${schema}.bank_statistics s where s.tenant_id = $1 and s.bank_id = $2`
+    from ${schema}.bank_statistics s where ${ofBank('s')}`
+}
+
+/** A memory that a search returns. */
+export interface FoundRow extends MemoryRow {
+  passage_starts: number[]
+  passage_ends: number[]
+  /** Its cosine; null without the semantic strategy, and for a memory without vectors of the bank's model. */
+  cosine: number | null
+  /**
+   * For memories of several passages that the semantic strategy found: ordinals of the best, followed by as many
+   * scores. Null otherwise.
+   */
+  semantic_passages: number[] | null
+}
+
+/** @param found ids of memories, with their cosines where the search statement returned them */
+export function foundStatement (
+  bank: BankKey, found: ReadonlyMap<string, number | undefined>, { semantic }: SearchRequest,
+  { schema, space }: Pick<SearchOptions, 'schema' | 'space'>,
+): Statement {
+  const parameters = new Parameters()
+  for (const value of bankParameters(bank)) parameters.bind(value)
+  const known = [...found.values()].map((score) => score === undefined ? null : String(score))
+  const given = `unnest(${parameters.bind([...found.keys()])}::text[]::uuid[],
+  ${parameters.bind(known)}::text[]::float8[]) as g(memory_id, score)`
+  let columns = 'null::float8 as cosine, null::float8[] as semantic_passages'
+  let tables = ''
+  if (semantic !== undefined && space !== undefined) {
+    const cosines = cosinesOf({ schema, parameters }, semantic.vector, space)
+    tables = `with ${spaceCte({ schema, parameters }, space)}\n`
+    columns = `coalesce(g.score, case when (select is_configured_space from space)
+    then (select max(s.score) from (${cosines}) s) end) as cosine,
+  case when g.score is not null and cardinality(m.passage_starts) > 1
+    then (${bestPassages(cosines)}) end as semantic_passages`
+  }
+  const text = `${tables}select ${READ_COLUMNS}, m.passage_starts, m.passage_ends, ${columns}
+from ${given} cross join lateral (
+  select m.* from ${schema}.memories m where ${ofBank('m')} and m.memory_id = g.memory_id offset 0
+) m`
+  return { text, values: parameters.values }
 }

@@ -1,33 +1,27 @@
+import { mapGivingWay } from '../../concurrency/event-loop.js'
 import { forEachConcurrently } from '../../concurrency/for-each-concurrently.js'
-import { mapInTurns } from '../../concurrency/turn-budget.js'
-import { bankKeyString, flowOf, type BankKey } from '../../identity/context.js'
+import type { BankKey } from '../../identity/context.js'
+import type { Mutable } from '../../validation/members.js'
 import {
   byScore, type Candidate, type CandidateScores, type EmbeddingSpace, type SearchRequest, type SearchResult,
 } from '../vector-store.js'
-import type { CutRow, LongColumnReader } from './bounded-rows.js'
+import { arrayElements, arrayNumbers } from './arrays.js'
 import type { Executor } from './executor.js'
-import { HeavyWork, LONG_WAIT_MS } from './heavy-work.js'
-import { toMemory, type MemoryRow } from './rows.js'
-import { searchStatement } from './search-statement.js'
+import { scoreRow } from './lexical-strategy.js'
+import { toMemory } from './rows.js'
+import { foundStatement, hasWords, searchStatement, type FoundRow, type SearchRow } from './search-statement.js'
 import { nearestStatement, type Nearest } from './semantic-strategy.js'
 import type { VectorIndexes } from './vector-indexes.js'
-import type { Mutable } from '../../validation/members.js'
 
 /** Banks of one request that are searched concurrently; limited so that other requests get connections. */
 const MAX_CONCURRENT_BANKS = 4
-/** A search that may return more rows than this is heavy: the driver parses all of them on the event loop. */
-const LARGE_LIMIT = 300
-/**
- * A search for more terms than this is heavy: one for a thousand takes PostgreSQL three to five times as long as a
- * question.
- */
-const MANY_TERMS = 128
+/** Memories that one statement reads, whose texts may be long. */
+const MEMORIES_PER_STATEMENT = 200
 const NO_PASSAGES: Candidate['passages'] = []
 
 interface SqlSearcherOptions {
   executor: Executor
   schema: string
-  longColumns: LongColumnReader
   /** Absent: every search is exact. */
   indexes: VectorIndexes | undefined
 }
@@ -39,42 +33,22 @@ interface Found {
   total: number
 }
 
-/** A row of a search statement. */
-interface CandidateRow extends MemoryRow {
-  passage_starts: number[]
-  passage_ends: number[]
-  lexical_score: number | null
-  /**
-   * Ordinals of the best passages, followed by as many scores; null where the memory has only one, where only the first
-   * passages of memories matched, and where only the terms of neighbours matched.
-   */
-  lexical_passages: number[] | null
-  semantic_score: number | null
-  semantic_passages: number[] | null
-  /** The memory's score in each strategy, even if it is not among its best. */
-  by_words: number | null
-  by_own_words: number | null
-  by_meaning: number | null
-  total: number
-}
+type Matched = ReadonlyArray<{ ordinal: number, score: number }>
 
-/** Searches banks: one statement for each, and one more if the bank has a vector index. */
+/**
+ * Searches banks. Statements retrieve: one the candidates with what their scores depend on, one the memories to return,
+ * and one before them queries the vector index of a bank that has one. The scores are those of lexical-scores.ts.
+ */
 export class SqlSearcher {
   readonly #executor: Executor
   readonly #schema: string
-  readonly #longColumns: LongColumnReader
   readonly #indexes: VectorIndexes | undefined
-  readonly #largeSearches: HeavyWork
-  readonly #longQueries: HeavyWork
   #space: EmbeddingSpace | undefined
 
-  constructor ({ executor, schema, longColumns, indexes }: SqlSearcherOptions) {
+  constructor ({ executor, schema, indexes }: SqlSearcherOptions) {
     this.#executor = executor
     this.#schema = schema
-    this.#longColumns = longColumns
     this.#indexes = indexes
-    this.#largeSearches = new HeavyWork({ name: 'searches for many memories', executor, permits: 1 })
-    this.#longQueries = new HeavyWork({ name: 'searches for many words', executor, waitMs: LONG_WAIT_MS })
   }
 
   start (space: EmbeddingSpace | undefined): void {
@@ -97,36 +71,64 @@ export class SqlSearcher {
   }
 
   async #searchBank (bank: BankKey, request: SearchRequest): Promise<Found> {
-    const heavy = this.#heavyWork(request)
-    // The statement consists of key lookups, so one generic plan suits every bank.
-    const search = async (nearest?: Nearest): Promise<Array<CutRow<CandidateRow>>> => {
-      const statement = searchStatement(bank, request, { schema: this.#schema, space: this.#space, nearest })
-      if (statement === undefined) return []
-      const options = { keepPlan: true, flow: flowOf(bank) }
-      const read = async () => {
-        // Throws when the exchange has ended.
-        request.budget?.take(0)
-        return await this.#executor.read<CutRow<CandidateRow>>(statement.text, statement.values, options)
-      }
-      return heavy === undefined ? await read() : await heavy.run(bank, read)
-    }
     const nearest = await this.#nearest(bank, request)
-    let found = await search(nearest)
+    let row = await this.#retrieve(bank, request, nearest)
     // An index scan ends after a bounded number of neighbours, even if filters exclude them or they are passages of the
     // same memories.
-    const expected = Math.min(request.limit, found[0]?.total ?? Infinity)
-    if (nearest !== undefined && nearest.found < expected) found = await search()
-    const rows = await this.#longColumns.complete(found, bank, request.budget)
-    return {
-      lexical: await toCandidates(bank, rows, 'lexical', request),
-      semantic: await toCandidates(bank, rows, 'semantic', request),
-      total: found[0]?.total ?? 0,
+    if (row !== undefined && nearest !== undefined && nearest.found < Math.min(request.limit, row.total)) {
+      row = await this.#retrieve(bank, request, undefined)
     }
+    if (row === undefined) return { lexical: [], semantic: [], total: 0 }
+    const words = hasWords(request)
+      ? scoreRow(row, request.lexical!, request.limit, request.semantic !== undefined)
+      : undefined
+    const cosines = cosinesOf(row)
+    const byWords = words?.best ?? []
+    const memories = await this.#read(
+      bank, new Map([...byWords.map(({ memory }) => [memory.memoryId, undefined] as const), ...cosines]), request,
+    )
+    const lexical = byWords.flatMap(({ memory: { memoryId }, score, own, passages }) => {
+      const found = memories.get(memoryId)
+      // Only the terms of its neighbours matched: its first passage is shown.
+      const matched = passages.length > 0 ? passages : [{ ordinal: 0, score }]
+      return found === undefined ? [] : [toCandidate(bank, found, score, scoresOf(found, { score, own }), matched)]
+    })
+    const semantic = [...cosines].flatMap(([memoryId, score]) => {
+      const found = memories.get(memoryId)
+      if (found === undefined) return []
+      const ofWords = request.lexical && (words?.scoresOf(memoryId) ?? { score: 0, own: 0 })
+      const scores = scoresOf(found, ofWords)
+      return [toCandidate(bank, found, score, scores, passagesByMeaning(found, score))]
+    })
+    return { lexical, semantic, total: row.total + foundByContext(row, words?.byContext ?? [], request) }
   }
 
-  #heavyWork ({ limit, lexical }: SearchRequest): HeavyWork | undefined {
-    if (limit > LARGE_LIMIT) return this.#largeSearches
-    return lexical !== undefined && lexical.terms.length > MANY_TERMS ? this.#longQueries : undefined
+  /** The statement consists of key lookups, so one generic plan suits every bank. */
+  async #retrieve (
+    bank: BankKey, request: SearchRequest, nearest: Nearest | undefined,
+  ): Promise<SearchRow | undefined> {
+    const statement = searchStatement(bank, request, { schema: this.#schema, space: this.#space, nearest })
+    if (statement === undefined) return undefined
+    return (await this.#executor.read<SearchRow>(statement.text, statement.values, { keepPlan: true }))[0]
+  }
+
+  /** By id. A memory that was removed since the retrieval is missing. */
+  async #read (
+    bank: BankKey, found: ReadonlyMap<string, number | undefined>, request: SearchRequest,
+  ): Promise<Map<string, FoundMemory>> {
+    const memories = new Map<string, FoundMemory>()
+    const wanted = [...found]
+    for (let from = 0; from < wanted.length; from += MEMORIES_PER_STATEMENT) {
+      const { text, values } = foundStatement(
+        bank, new Map(wanted.slice(from, from + MEMORIES_PER_STATEMENT)), request,
+        { schema: this.#schema, space: this.#space },
+      )
+      const rows = await this.#executor.read<FoundRow>(text, values, { keepPlan: true })
+      for (const memory of await mapGivingWay(rows, (row) => ({ row, memory: toMemory(row) }))) {
+        memories.set(memory.row.memory_id, memory)
+      }
+    }
+    return memories
   }
 
   /** The result of the bank's vector index, if it has one. */
@@ -138,53 +140,57 @@ export class SqlSearcher {
       schema: this.#schema, space: this.#space, passagesPerMemory,
     })
     if (statement === undefined) return undefined
-    return (await this.#executor.read<Nearest>(statement.text, statement.values, { flow: flowOf(bank) }))[0]
+    return (await this.#executor.read<Nearest>(statement.text, statement.values))[0]
   }
 }
 
-/**
- * @returns the memories that the strategy found, in no particular order; parsed in time slices, because metadata may be
- * long
- */
-async function toCandidates (
-  bank: BankKey, rows: readonly CandidateRow[], strategy: 'lexical' | 'semantic', request: SearchRequest,
-): Promise<Candidate[]> {
-  const candidates = await mapInTurns(rows, bankKeyString(bank), (row): Candidate | undefined => {
-    const score = row[`${strategy}_score`]
-    if (score === null) return undefined
-    return {
-      bank,
-      memory: toMemory(row),
-      score,
-      scores: scoresOf(row, request),
-      passageCount: row.passage_starts.length,
-      passages: row.passage_starts.length === 1 ? NO_PASSAGES : passagesOf(row, strategy, score),
-    }
-  })
-  return candidates.filter((candidate) => candidate !== undefined)
+interface FoundMemory {
+  row: FoundRow
+  memory: Candidate['memory']
 }
 
-function passagesOf (row: CandidateRow, strategy: 'lexical' | 'semantic', score: number): Candidate['passages'] {
-  const matched = row[`${strategy}_passages`] ?? [0, strategy === 'lexical' ? ofFirstPassage(row, score) : score]
+/** The memories that the semantic strategy found. */
+function cosinesOf ({ semantic_ids: ids, semantic_scores: scores }: Partial<SearchRow>): Map<string, number> {
+  if (ids === null || ids === undefined) return new Map()
+  const values = arrayNumbers(scores!)
+  return new Map(arrayElements(ids).map((id, at) => [id!, values[at]!]))
+}
+
+/** How many memories are found only by terms of their neighbours and, with the semantic strategy, have no vector. */
+function foundByContext (
+  { unembedded_ids: unembedded }: Partial<SearchRow>, found: ReadonlyArray<{ memory: { memoryId: string } }>,
+  { semantic }: SearchRequest,
+): number {
+  if (semantic === undefined) return found.length
+  const counted = new Set(arrayElements(unembedded ?? '{}'))
+  return found.filter(({ memory }) => counted.has(memory.memoryId)).length
+}
+
+function toCandidate (
+  bank: BankKey, { row, memory }: FoundMemory, score: number, scores: CandidateScores, matched: Matched,
+): Candidate {
+  const { passage_starts: starts, passage_ends: ends } = row
+  const passages = starts.length === 1
+    ? NO_PASSAGES
+    : matched.map(({ ordinal, score }) => ({ start: starts[ordinal]!, end: ends[ordinal]!, score }))
+  return { bank, memory, score, scores, passageCount: starts.length, passages }
+}
+
+function passagesByMeaning ({ row: { semantic_passages: passages } }: FoundMemory, score: number): Matched {
+  const matched = passages ?? [0, score]
   const count = matched.length / 2
-  return matched.slice(0, count).map((ordinal, index) => ({
-    start: row.passage_starts[ordinal]!, end: row.passage_ends[ordinal]!, score: matched[count + index]!,
-  }))
+  return matched.slice(0, count).map((ordinal, at) => ({ ordinal, score: matched[count + at]! }))
 }
 
-/** The score of the first passage: its own; that of the memory when only the terms of its neighbours matched. */
-function ofFirstPassage ({ by_own_words: own }: CandidateRow, score: number): number {
-  return own === null || own === 0 ? score : own
-}
-
-function scoresOf (row: CandidateRow, { lexical }: SearchRequest): CandidateScores {
+function scoresOf (
+  { row: { cosine } }: FoundMemory, words: { score: number, own: number } | undefined,
+): CandidateScores {
   const scores: Mutable<CandidateScores> = {}
-  if (lexical !== undefined) {
-    scores.lexical = row.by_words ?? 0
-    scores.own = row.by_own_words ?? 0
+  if (words !== undefined) {
+    scores.lexical = words.score
+    scores.own = words.own
   }
-  // Null also when the strategy is not requested.
-  if (row.by_meaning !== null) scores.semantic = row.by_meaning
+  if (cosine !== null) scores.semantic = cosine
   return scores
 }
 

@@ -1,7 +1,7 @@
 import type { BankKey } from '../../identity/context.js'
 import type { EmbeddingSpace, SearchRequest } from '../vector-store.js'
 import { filteredRead, liveAt, type Parameters, type Statement } from './fragments.js'
-import { bestPassages, filteredMemories, GRID, type Shape, type Strategy } from './search-shape.js'
+import { filteredMemories, GRID, ofBank, type Shape } from './search-shape.js'
 import { unitVectorText } from './vectors.js'
 
 /**
@@ -42,10 +42,11 @@ export function nearestStatement (
   const ef = String(Math.min(EF_MAX, Math.max(EF_MIN, neighbours)))
   // The index scan reads its settings when it begins. A condition without a column, such as that on set_config, is
   // evaluated before; so the statement needs no session settings.
-  const text = `with ${spaceCte({ schema, parameters }, space)}neighbours as (
+  const text = `with ${spaceCte({ schema, parameters }, space)},
+neighbours as (
   select e.memory_id, e.embedding::${type} <=> ${query} as distance
   from ${schema}.embeddings e ${filteredMemories({ schema, filters: conditions }, 'e')}
-  where e.tenant_id = $1 and e.bank_id = $2
+  where ${ofBank('e')}
     and e.model = ${parameters.bind(space.model)}::text and (select is_configured_space from space)
       and ${liveAt('e', instant)}
     and (select set_config('hnsw.ef_search', ${parameters.bind(ef)}::text, true) <> ''
@@ -65,36 +66,39 @@ select count(*)::int as found, coalesce(array_agg(f.memory_id), '{}')::text as i
  * Cosines, with 0 for negative ones and for those of a zero vector, which has no direction.
  * @param nearest result of the bank's HNSW index; without it the search is exact
  */
-export function semanticStrategy (
+export function semanticTables (
   shape: Shape, vector: Float32Array, space: EmbeddingSpace, nearest: Nearest | undefined,
-): Strategy {
+): string {
   const { schema, parameters, unexpired } = shape
-  const query = queryVector(parameters, vector, space)
-  const inSpace = `e.tenant_id = $1 and e.bank_id = $2 and e.model = ${parameters.bind(space.model)}::text`
-  const cosines = `select e.ordinal::int as ordinal, ${similarity(`e.embedding <=> ${query}`)} as score
-    from ${schema}.embeddings e where ${inSpace} and e.memory_id = m.memory_id`
-  return {
-    name: 'semantic',
-    parts: nearest === undefined
-      ? `neighbours as (
-  select e.memory_id, e.embedding <=> ${query} as distance
+  return nearest === undefined
+    ? `neighbours as (
+  select e.memory_id, e.embedding <=> ${queryVector(parameters, vector, space)} as distance
   from ${schema}.embeddings e ${filteredMemories(shape, 'e')}
-  where ${inSpace} and (select is_configured_space from space) and ${unexpired('e')}
+  where ${ofBank('e')} and e.model = ${parameters.bind(space.model)}::text
+    and (select is_configured_space from space) and ${unexpired('e')}
 ),
 semantic_found as (
   select n.memory_id, max(${similarity('n.distance')}) as score from neighbours n group by n.memory_id
 ),
 semantic as materialized (
-  select f.memory_id, f.score from semantic_found f order by f.score desc, f.memory_id limit ${shape.limit}
+  select f.memory_id, f.score from semantic_found f order by f.score desc, f.memory_id
+  limit ${parameters.bind(shape.limit)}::int
 )`
-      : `semantic as materialized (
+    : `semantic as materialized (
   select f.memory_id, f.score from unnest(${parameters.bind(nearest.ids)}::text::uuid[],
     ${parameters.bind(nearest.scores)}::text::float8[]) as f(memory_id, score)
-  where (select is_configured_space from space) limit ${shape.limit}
-)`,
-    passages: bestPassages(cosines),
-    cosines,
-  }
+  where (select is_configured_space from space) limit ${parameters.bind(shape.limit)}::int
+)`
+}
+
+/** A query of `ordinal` and `score`, the cosines of all passages of `m`. */
+export function cosinesOf (
+  { schema, parameters }: Pick<Shape, 'schema' | 'parameters'>, vector: Float32Array, space: EmbeddingSpace,
+): string {
+  return `select e.ordinal::int as ordinal,
+    ${similarity(`e.embedding <=> ${queryVector(parameters, vector, space)}`)} as score
+    from ${schema}.embeddings e
+    where ${ofBank('e')} and e.model = ${parameters.bind(space.model)}::text and e.memory_id = m.memory_id`
 }
 
 function typeOf ({ dimensions }: EmbeddingSpace): string {
@@ -122,9 +126,8 @@ export function spaceCte ({ schema, parameters }: Pick<
   Shape, 'schema' | 'parameters'
 >, { model, dimensions }: EmbeddingSpace): string {
   return `space as materialized (
-  select exists (select from ${schema}.embedding_spaces v where v.tenant_id = $1 and v.bank_id = $2
+  select exists (select from ${schema}.embedding_spaces v where ${ofBank('v')}
     and v.model = ${parameters.bind(model)}::text
-      and v.dimensions = ${parameters.bind(dimensions)}::int) as is_configured_space
-),
-`
+    and v.dimensions = ${parameters.bind(dimensions)}::int) as is_configured_space
+)`
 }

@@ -5,7 +5,7 @@ export interface AdoptionRow {
   is_other: boolean
 }
 
-/** $1 tenant and $2 bank in each; $3 model and $4 dimensions of an embedding space. */
+/** $1 bank in each; $2 model and $3 dimensions of an embedding space. */
 export interface SpaceStatements {
   /** Gives the space to a bank without one. Returns an AdoptionRow. */
   adopt: string
@@ -21,20 +21,20 @@ export interface SpaceStatements {
 
 /** Statements that give embedding spaces to banks, for tables in a schema (quoted). */
 export function makeSpaceStatements (schema: string): SpaceStatements {
-  const ofOther = 'v.tenant_id = $1 and v.bank_id = $2 and (v.model, v.dimensions) <> ($3, $4::int)'
-  const withoutVectors = `not exists (select from ${schema}.embeddings e where e.tenant_id = $1 and e.bank_id = $2)`
-  const lock = `select v.model from ${schema}.embedding_spaces v where v.tenant_id = $1 and v.bank_id = $2 for update`
+  const ofOther = 'v.bank_key = $1 and (v.model, v.dimensions) <> ($2, $3::int)'
+  const withoutVectors = `not exists (select 1 from ${schema}.embeddings e where e.bank_key = $1)`
+  const lock = `select v.model from ${schema}.embedding_spaces v where v.bank_key = $1 for update`
   return {
     adopt: `with adopted as (
-  insert into ${schema}.embedding_spaces as v (tenant_id, bank_id, model, dimensions) values ($1, $2, $3, $4::int)
-  on conflict (tenant_id, bank_id) do nothing
+  insert into ${schema}.embedding_spaces as v (bank_key, model, dimensions) values ($1, $2, $3::int)
+  on conflict (bank_key) do nothing returning v.model
 )
 select o.is_other, o.is_other and ${withoutVectors} as is_free
-from (select exists (select from ${schema}.embedding_spaces v where ${ofOther}) as is_other) o`,
+from (select exists (select 1 from ${schema}.embedding_spaces v where ${ofOther}) as is_other) o`,
     lock,
     // Not an update: the lock of an insert does not see one that leaves the key as it is.
     free: `delete from ${schema}.embedding_spaces v where ${ofOther} and ${withoutVectors}`,
     tryLock: `${lock} skip locked`,
-    drop: `delete from ${schema}.embedding_spaces v where v.tenant_id = $1 and v.bank_id = $2 and ${withoutVectors}`,
+    drop: `delete from ${schema}.embedding_spaces v where v.bank_key = $1 and ${withoutVectors}`,
   }
 }

@@ -1,7 +1,6 @@
 import { DAY_MS } from '../../time/days.js'
 import { MAX_COUNTED_VALUES } from '../most-frequent.js'
 import { countInto, liveAt, READ_COLUMNS } from './fragments.js'
-import { DEFAULT_SCHEMA } from './migrations.js'
 import { neighboursStatement } from './reading-statements.js'
 import { makeRemovalStatements, type RemovalStatements } from './removal-statements.js'
 import { makeSpaceStatements, type SpaceStatements } from './space-statements.js'
@@ -17,7 +16,7 @@ export const STATISTICS_SHARDS = 8
 export const EMPTY = 'sum(e.memories) = 0 and sum(e.passages) = 0 and sum(e.embedded) = 0 and sum(e.expiring) = 0'
 
 /**
- * Statements that take the advisory locks of a bank ($1 tenant, $2 name), which end with the transaction. Each lock is
+ * Statements that take the advisory locks of a bank ($1 bank), which end with the transaction. Each lock is
  * a statement of its own, because a statement sees only what was committed before it began.
  */
 interface BankLocks {
@@ -37,9 +36,9 @@ export interface Statements {
   insert: string
   /** The same without updating the statistics, which a transaction of several inserts updates once, at its end. */
   insertUncounted: string
-  /** $1 tenant, $2 bank, $3 shard, $4–$8 change of each count. */
+  /** $1 bank, $2 shard, $3–$7 change of each count. */
   count: string
-  /** $1 tenant, $2 bank, $3 ids, $4 fingerprints: the memories that have one of them, as ExistingRows. */
+  /** $1 bank, $2 ids, $3 fingerprints: the memories that have one of them, as ExistingRows. */
   findExisting: string
   /** The same, and locks the rows. */
   lockExisting: string
@@ -48,31 +47,26 @@ export interface Statements {
   spaces: SpaceStatements
   vectors: VectorStatements
   usage: UsageStatements
-  /** $1 tenant, $2 bank, $3 id, $4 now. */
+  /** $1 bank, $2 id, $3 now. */
   get: string
   /** neighboursStatement() */
   neighbours: string
-  /**
-   * $1 tenant, $2 bank, $3 now, $4 maximum number of memories, $5 retained_at and $6 id of the last memory of the
-   * previous page, or null, $7 bytes at which the page ends. Oldest first, each with its `size`.
-   */
-  scan: string
-  /** $1 tenant, $2 bank, $3 now. */
+  /** $1 bank, $2 now. */
   statistics: string
-  /** $1 tenant, $2 bank, $3 now, $4 first day, $5 last day; earlier days are counted under the day before the first. */
+  /** $1 bank, $2 now, $3 first day, $4 last day; earlier days are counted under the day before the first. */
   countByDay: string
-  /** $1 tenant, $2 key, $3 instant after which the record was kept. A key does not depend on the bank. */
+  /** $1 bank, $2 key, $3 instant after which the record was kept. */
   findIdempotencyRecord: string
   /**
-   * $1 tenant, $2 bank, $3 key, $4 fingerprint, $5 text of the record, $6 now, $7 instant up to which older records are
+   * $1 bank, $2 key, $3 fingerprint, $4 text of the record, $5 now, $6 instant up to which older records are
    * void. Returns a row, or none when the key is taken.
    */
   keepIdempotencyRecord: string
-  /** $1 tenant, $2 bank, $3 instant up to which records were kept, $4 maximum number. Returns how many `dropped`. */
+  /** $1 bank, $2 instant up to which records were kept, $3 maximum number. Returns how many `dropped`. */
   dropIdempotencyRecords: string
-  /** $1 tenant, $2 bank: locks the bank's statistics, so that `dropEmptyStatistics` sees every change to them. */
+  /** $1 bank: locks the bank's statistics, so that `dropEmptyStatistics` sees every change to them. */
   lockStatistics: string
-  /** $1 tenant, $2 bank: deletes the statistics of a bank without memories, which are 0 in sum. */
+  /** $1 bank: deletes the statistics of a bank without memories, which are 0 in sum. */
   dropEmptyStatistics: string
 }
 
@@ -85,18 +79,18 @@ function mostFrequent (column: string, rows: string): string {
    ) t)`
 }
 
-/** The statements of the store, for tables in a schema (quoted). $1 is the bank's tenant and $2 its name. */
+/** The statements of the store, for tables in a schema (quoted). $1 is the bank's key. */
 export function makeStatements (schema: string): Statements {
   const unexpired = (now: string) => liveAt('m', `${now}::float8::bigint`)
   const findExisting = `select m.memory_id::text as memory_id, m.fingerprint, cardinality(m.passage_starts) as passages,
     m.expires_at::float8 as expires_at, m.trust
 from ${schema}.memories m
-where m.tenant_id = $1 and m.bank_id = $2
-  and (m.memory_id = any($3::text[]::uuid[]) or m.fingerprint = any($4::text[]))`
+where m.bank_key = $1
+  and (m.memory_id = any($2::text[]::uuid[]) or m.fingerprint = any($3::text[]))`
   return {
     insert: insert(schema, true),
     insertUncounted: insert(schema, false),
-    count: countInto(schema, '$3', 'select $4::float8, $5::float8, $6::float8, $7::float8, $8::float8'),
+    count: countInto(schema, '$2', 'select $3::float8, $4::float8, $5::float8, $6::float8, $7::float8'),
     findExisting,
     lockExisting: `${findExisting}
 order by m.memory_id for update`,
@@ -106,25 +100,13 @@ order by m.memory_id for update`,
     vectors: makeVectorStatements(schema),
     usage: makeUsageStatements(schema),
     get: `select ${READ_COLUMNS} from ${schema}.memories m
-where m.tenant_id = $1 and m.bank_id = $2 and m.memory_id = $3::text::uuid and ${unexpired('$4')}`,
+where m.bank_key = $1 and m.memory_id = $2::text::uuid and ${unexpired('$3')}`,
     neighbours: neighboursStatement(schema),
-    // PostgreSQL knows the sizes without reading the texts.
-    scan: `select ${READ_COLUMNS}, m.size::float8 as size from (
-  select o.*, sum(o.size) over (order by o.retained_at, o.memory_id rows between unbounded preceding and current row) -
-    o.size as bytes_before from (
-    select m.*, octet_length(m.text) + pg_column_size(m.metadata) + pg_column_size(m.tags) as size
-      from ${schema}.memories m
-    where m.tenant_id = $1 and m.bank_id = $2 and ${unexpired('$3')}
-      and ($5::float8 is null or (m.retained_at, m.memory_id) > ($5::float8::bigint, $6::text::uuid))
-    order by m.retained_at, m.memory_id limit $4::int
-  ) o
-) m
-where m.bytes_before < $7::float8 order by m.retained_at, m.memory_id`,
     // Both reads of `live` are from its copy, which has no texts.
     statistics: `with live as materialized (
   select cardinality(m.passage_starts) as passages, m.embedded, m.tokens, m.retained_at, m.occurred_at, m.tags,
     ${statedSpeaker('m')} as speaker
-  from ${schema}.memories m where m.tenant_id = $1 and m.bank_id = $2 and ${unexpired('$3')}
+  from ${schema}.memories m where m.bank_key = $1 and ${unexpired('$2')}
 )
 select count(*)::int as memories, coalesce(sum(passages), 0)::int as passages,
   (count(*) filter (where not embedded))::int as unembedded, coalesce(sum(tokens), 0)::float8 as tokens,
@@ -135,35 +117,31 @@ select count(*)::int as memories, coalesce(sum(passages), 0)::int as passages,
 from live`,
     // An index-only scan of `memories_in_order`.
     countByDay: `select greatest(floor(m.retained_at::float8 /
-      ${DAY_MS})::int, $4::int - 1) as day, count(*)::int as memories
+      ${DAY_MS})::int, $3::int - 1) as day, count(*)::int as memories
 from ${schema}.memories m
-where m.tenant_id = $1 and m.bank_id = $2
-  and ${unexpired('$3')} and m.retained_at < ($5::int + 1)::bigint * ${DAY_MS}
+where m.bank_key = $1
+  and ${unexpired('$2')} and m.retained_at < ($4::int + 1)::bigint * ${DAY_MS}
 group by 1`,
     findIdempotencyRecord: `select k.request_fingerprint, k.answer from ${schema}.idempotency_keys k
-where k.tenant_id = $1 and k.key = $2 and k.kept_at > $3::float8::bigint`,
-    // Two unique indexes contain the key. With a conflict target, concurrent inserts could fail on the other index; `on
-    // conflict do nothing` without one covers both. So a void record is deleted first; reading the count of deleted
-    // rows enforces that order.
-    keepIdempotencyRecord: `with void as (
-  delete from ${schema}.idempotency_keys k where k.tenant_id = $1 and k.key = $3
-    and k.kept_at <= $7::float8::bigint returning k.key
-)
-insert into ${schema}.idempotency_keys as k (tenant_id, bank_id, key, request_fingerprint, answer, kept_at)
-select $1, $2, $3, $4, $5, $6::float8::bigint from (select count(*) from void) v
-on conflict do nothing
+where k.bank_key = $1 and k.key = $2 and k.kept_at > $3::float8::bigint`,
+    keepIdempotencyRecord: `insert into ${schema}.idempotency_keys as k (bank_key, key, request_fingerprint, answer,
+  kept_at)
+values ($1, $2, $3, $4, $5::float8::bigint)
+on conflict (bank_key, key) do update set request_fingerprint = excluded.request_fingerprint,
+  answer = excluded.answer, kept_at = excluded.kept_at
+where k.kept_at <= $6::float8::bigint
 returning k.key`,
     dropIdempotencyRecords: `with gone as (
-  delete from ${schema}.idempotency_keys k where k.tenant_id = $1 and k.bank_id = $2 and k.key = any(array(
-    select o.key from ${schema}.idempotency_keys o where o.tenant_id = $1 and o.bank_id = $2
-      and o.kept_at <= $3::float8::bigint order by o.kept_at limit $4::int
-  )) and k.kept_at <= $3::float8::bigint returning k.key
+  delete from ${schema}.idempotency_keys k where k.bank_key = $1 and k.key = any(array(
+    select o.key from ${schema}.idempotency_keys o where o.bank_key = $1
+      and o.kept_at <= $2::float8::bigint order by o.kept_at limit $3::int
+  )) and k.kept_at <= $2::float8::bigint returning k.key
 )
 select count(*)::int as dropped from gone`,
-    lockStatistics: `select s.shard from ${schema}.bank_statistics s where s.tenant_id = $1 and s.bank_id = $2
+    lockStatistics: `select s.shard from ${schema}.bank_statistics s where s.bank_key = $1
 order by s.shard for update`,
-    dropEmptyStatistics: `delete from ${schema}.bank_statistics s where s.tenant_id = $1 and s.bank_id = $2 and exists (
-  select from ${schema}.bank_statistics e where e.tenant_id = $1 and e.bank_id = $2 having ${EMPTY}
+    dropEmptyStatistics: `delete from ${schema}.bank_statistics s where s.bank_key = $1 and exists (
+  select 1 from ${schema}.bank_statistics e where e.bank_key = $1 having ${EMPTY}
 )`,
   }
 }
@@ -176,49 +154,49 @@ order by s.shard for update`,
  */
 function insert (schema: string, counted: boolean): string {
   return `with input_rows as (
-  select * from unnest($3::text[]::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[]::bigint[],
-    $9::text[]::bigint[],
-    $10::text[]::bigint[], $11::text[], $12::text[], $13::text[]::int[], $14::text[], $15::text[], $16::text[],
-      $17::text[]::float8[], $18::text[]::boolean[],
-    $19::text[]::boolean[], $20::text[])
+  select * from unnest($2::text[]::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[]::bigint[],
+    $8::text[]::bigint[],
+    $9::text[]::bigint[], $10::text[], $11::text[], $12::text[]::int[], $13::text[], $14::text[], $15::text[],
+      $16::text[]::float8[], $17::text[]::boolean[],
+    $18::text[]::boolean[], $19::text[])
     with ordinality as g(memory_id, fingerprint, text, tags, metadata, occurred_at, retained_at, expires_at,
       document_id, source, tokens,
       passage_starts, passage_ends, terms, passages_length, embedded, question, trust, position)
 ),
 space as (
-  select from ${schema}.embedding_spaces v where v.tenant_id = $1 and v.bank_id = $2 and v.model = $29::text
-    and v.dimensions = $30::int for key share
+  select 1 from ${schema}.embedding_spaces v where v.bank_key = $1 and v.model = $28::text
+    and v.dimensions = $29::int for key share
 ),
 added as (
-  insert into ${schema}.memories as m (tenant_id, bank_id, memory_id, fingerprint, text, tags, metadata, occurred_at,
+  insert into ${schema}.memories as m (bank_key, memory_id, fingerprint, text, tags, metadata, occurred_at,
     retained_at, expires_at,
     document_id, source, tokens, passage_starts, passage_ends, terms, passages_length, embedded, question, trust)
-  select $1, $2, g.memory_id, g.fingerprint, g.text, array(select jsonb_array_elements_text(g.tags::jsonb)),
+  select $1, g.memory_id, g.fingerprint, g.text, array(select jsonb_array_elements_text(g.tags::jsonb)),
     g.metadata::jsonb,
     g.occurred_at, g.retained_at, g.expires_at, g.document_id, g.source, g.tokens,
     g.passage_starts::int[], g.passage_ends::int[], ${termsOf('g.terms')}, g.passages_length,
-    g.embedded and exists (select from space), g.question, g.trust
+    g.embedded and exists (select 1 from space), g.question, g.trust
   from input_rows g order by g.fingerprint, g.position
-  on conflict (tenant_id, bank_id, fingerprint) do nothing
+  on conflict (bank_key, fingerprint) do nothing
   returning m.memory_id, m.expires_at, m.embedded, cardinality(m.passage_starts) as passages, m.passages_length
 ),
 added_postings as (
-  insert into ${schema}.postings (tenant_id, bank_id, term, memory_id, ordinal, weight, length, expires_at)
-  select $1, $2, t.term, p.memory_id, p.ordinal, t.weight, p.length, a.expires_at
-  from unnest($21::text[]::uuid[], $22::text[]::smallint[], $23::text[]::real[], $24::text[], $25::text[])
+  insert into ${schema}.postings (bank_key, term, memory_id, ordinal, weight, length, expires_at)
+  select $1, t.term, p.memory_id, p.ordinal, t.weight, p.length, a.expires_at
+  from unnest($20::text[]::uuid[], $21::text[]::smallint[], $22::text[]::real[], $23::text[], $24::text[])
     as p(memory_id, ordinal, length, terms, weights)
   join added a on a.memory_id = p.memory_id
   cross join lateral unnest(${termsOf('p.terms')}, p.weights::real[]) as t(term, weight)
 ),
 added_embeddings as (
-  insert into ${schema}.embeddings (tenant_id, bank_id, memory_id, ordinal, model, dimensions, expires_at, embedding)
-  select $1, $2, e.memory_id, e.ordinal, $29::text, $30::int, a.expires_at, e.embedding::halfvec
-  from unnest($26::text[]::uuid[], $27::text[]::smallint[], $28::text[]) as e(memory_id, ordinal, embedding)
+  insert into ${schema}.embeddings (bank_key, memory_id, ordinal, model, dimensions, expires_at, embedding)
+  select $1, e.memory_id, e.ordinal, $28::text, $29::int, a.expires_at, e.embedding::halfvec
+  from unnest($25::text[]::uuid[], $26::text[]::smallint[], $27::text[]) as e(memory_id, ordinal, embedding)
   join added a on a.memory_id = e.memory_id and a.embedded
 )${counted
   ? `,
 counted as (
-  ${countInto(schema, '$31', `select count(*)::float8, count(*) filter (where a.embedded),
+  ${countInto(schema, '$30', `select count(*)::float8, count(*) filter (where a.embedded),
     count(*) filter (where a.expires_at is not null),
     coalesce(sum(a.passages), 0), coalesce(sum(a.passages_length), 0) from added a having count(*) > 0`)}
 )`
@@ -230,13 +208,11 @@ from input_rows g left join added a on a.memory_id = g.memory_id order by g.posi
 
 /**
  * The keys include the schema, because advisory locks belong to the database: work in one schema must not wait for work
- * in another. The keys of the default schema omit it, as earlier versions did, so that servers of both versions exclude
- * each other.
+ * in another.
  * @param schema quoted
  */
 export function makeBankLocks (schema: string): BankLocks {
-  const suffix = schema === `"${DEFAULT_SCHEMA}"` ? '' : ` || chr(1) || '${schema}'`
-  const key = (what: string) => `hashtextextended('memory-gateway ${what} ' || $1 || chr(1) || $2${suffix}, 0)`
+  const key = (what: string) => `hashtextextended('memory-gateway ${what} ${schema} ' || $1, 0)`
   return {
     lockBank: `select pg_advisory_xact_lock(${key('context')})::text`,
     shareBank: `select pg_advisory_xact_lock_shared(${key('context')})::text`,

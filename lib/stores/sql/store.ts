@@ -1,6 +1,6 @@
-import { tmpdir } from 'node:os'
+import type { Semaphore } from '../../concurrency/semaphore.js'
 import { NO_CALLER } from '../../concurrency/turn-budget.js'
-import { bankKeyString, flowOf, type BankKey } from '../../identity/context.js'
+import type { BankKey } from '../../identity/context.js'
 import { sumTokens } from '../../text/tokens.js'
 import type {
   DocumentReplacement, EmbeddingSpace, ImportOptions, ImportOutcome, InsertOutcome, LateVectors, NewMemory, PoolStatus,
@@ -8,22 +8,25 @@ import type {
   Unembedded, UsageEntry, UsageOutcome, UsageReservation, VectorStore, WriteOptions,
 } from '../vector-store.js'
 import { BankConfigWriter, SqlBankConfigs } from './bank-configs.js'
-import { LongColumnReader } from './bounded-rows.js'
+import { busySemaphore } from './connection-semaphore.js'
 import type { Executor, ReadOptions } from './executor.js'
-import { HeavyWork, LONG_WAIT_MS } from './heavy-work.js'
+import { openScan } from './export.js'
 import { readMigrations } from './migrations.js'
 import { Readiness } from './readiness.js'
 import { SqlReader } from './reader.js'
-import { scanPages } from './scanning.js'
 import { SqlSearcher } from './searcher.js'
-import { Spools } from './spool.js'
-import { removeLeftovers } from './spool-leftovers.js'
 import { makeStatements, type Statements } from './statements.js'
 import { Sweeper } from './sweeper.js'
 import { adjustUsage, reserveUsage } from './usage.js'
 import type { VectorIndexes } from './vector-indexes.js'
 import { SqlWriter } from './writer.js'
 import { messageOf } from '../../errors/message-of.js'
+
+/** Bytes of an export that are read before it is answered: beyond, a connection waits for the reader. */
+const READ_AHEAD_BYTES = 4 * 1024 * 1024
+const UNSHARED_READ_AHEAD_BYTES = 32 * 1024 * 1024
+/** How long an export waits for others, in milliseconds. */
+const EXPORT_WAIT_MS = 10_000
 
 interface SqlVectorStoreOptions {
   executor: Executor
@@ -60,12 +63,13 @@ export class SqlVectorStore implements VectorStore {
   readonly #readiness: Readiness
   readonly #indexes: VectorIndexes | undefined
   readonly #sweeper: Sweeper
-  #spools = new Spools()
   readonly #reader: SqlReader
   readonly #searcher: SqlSearcher
   readonly #writer: SqlWriter
-  /** Work on a whole bank: each piece holds a connection for many statements. */
-  readonly #bulkWork: HeavyWork
+  /** Of large banks an export holds a connection until it is read: half of all are left to others. */
+  readonly #exports: Semaphore
+  readonly #readAheadBytes: number
+  readonly #schema: string
   #space: EmbeddingSpace | undefined
 
   constructor (options: SqlVectorStoreOptions) {
@@ -79,8 +83,7 @@ export class SqlVectorStore implements VectorStore {
     const noteChanges = async (memories: number) => { await this.#sweeper.noteChanges(memories) }
     const whenReady = async <T>(work: () => Promise<T>) => await this.#whenReady(work)
     const configs = new BankConfigWriter(schema)
-    const longColumns = new LongColumnReader(executor, schema)
-    const reader = new SqlReader(executor, schema, statements, longColumns)
+    const reader = new SqlReader(executor, schema, statements)
     const readWhenReady = <Args extends unknown[], T>(read: (...args: Args) => Promise<T>) =>
       async (...args: Args) => await this.#whenReady(async () => await read.apply(reader, args))
 
@@ -94,17 +97,19 @@ export class SqlVectorStore implements VectorStore {
     this.statistics = readWhenReady(reader.statistics)
     this.countByDay = readWhenReady(reader.countByDay)
     this.#reader = reader
-    this.#searcher = new SqlSearcher({ executor, schema, longColumns, indexes })
-    this.#bulkWork = new HeavyWork({ name: 'exports, imports and removals', executor, waitMs: LONG_WAIT_MS })
-    this.#writer = new SqlWriter({ executor, statements, configs, bulkWork: this.#bulkWork, noteChanges })
+    this.#searcher = new SqlSearcher({ executor, schema, indexes })
+    this.#schema = schema
+    this.#readAheadBytes = shared ? READ_AHEAD_BYTES : UNSHARED_READ_AHEAD_BYTES
+    this.#exports = busySemaphore('exports', 'run already, and none ended', {
+      permits: Math.max(1, Math.floor((executor.status?.().size ?? 1) / 2)), maxWaiting: 100, waitMs: EXPORT_WAIT_MS,
+    })
+    this.#writer = new SqlWriter({ executor, statements, configs, noteChanges })
     this.bankConfigs = new SqlBankConfigs({ executor, schema, writer: configs, isShared: shared, whenReady })
   }
 
-  async start ({ space, isDefaultSpace = false, clock, warn, info = () => {}, spoolBytes }: StoreStart): Promise<void> {
+  async start ({ space, isDefaultSpace = false, clock, warn, info = () => {} }: StoreStart): Promise<void> {
     this.#space = space
     this.#searcher.start(space)
-    if (spoolBytes !== undefined) this.#spools = new Spools({ fileBytes: spoolBytes })
-    await removeLeftovers(tmpdir())
     this.#writer.start(space, warn)
     await this.#readiness.start({ space, isDefaultSpace, warn, info })
     this.#sweeper.start(clock, warn)
@@ -163,10 +168,11 @@ export class SqlVectorStore implements VectorStore {
   }
 
   async scan (bank: BankKey, now: number, signal?: AbortSignal): Promise<Scan> {
-    const scan = async () => await this.#executor.transaction(async (tx) => (
-      await this.#spools.spool(scanPages(tx, this.#statements.scan, bank, now, signal), bankKeyString(bank))
-    ), { snapshot: true, bulk: true, signal, flow: flowOf(bank) })
-    return await this.#whenReady(async () => await this.#bulkWork.run(bank, scan, signal))
+    return await this.#whenReady(async () => {
+      const onEnd = await this.#exports.acquire({ signal })
+      const [executor, schema, readAheadBytes] = [this.#executor, this.#schema, this.#readAheadBytes]
+      return await openScan({ executor, schema, bank, now, signal, readAheadBytes, onEnd })
+    })
   }
 
   async import (bank: BankKey, memories: readonly NewMemory[], options: ImportOptions): Promise<ImportOutcome> {
@@ -193,7 +199,6 @@ export class SqlVectorStore implements VectorStore {
     await this.#sweeper.stop()
     await this.#indexes?.stop()
     await this.#executor.close()
-    await this.#spools.close()
   }
 
   async #isReadOnly (options: ReadOptions = {}): Promise<boolean> {

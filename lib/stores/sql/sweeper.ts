@@ -2,11 +2,11 @@ import type { Clock } from '../../time/clock.js'
 import { dayOf } from '../../time/days.js'
 import type { BankKey } from '../../identity/context.js'
 import { IDEMPOTENCY_LIFETIME_MS } from '../vector-store.js'
-import { SqlError, type Executor, type Param, type Queries } from './executor.js'
+import { SqlError, type Executor, type Param } from './executor.js'
 import { removeChosen } from './removal.js'
 import { EXPIRED_BATCH } from './removal-statements.js'
 import { retrySerializationFailures } from './retrying.js'
-import { bankParameters, toBankKey } from './rows.js'
+import { bankParameters, toBankKey, type BankRow } from './rows.js'
 import { EMPTY, type Statements } from './statements.js'
 import { messageOf } from '../../errors/message-of.js'
 
@@ -124,12 +124,6 @@ export class Sweeper {
     await this.#eachBank(`from ${schema}.daily_usage e where e.day < $1::int`, [firstDay], async (bank) => {
       await executor.query(statements.usage.drop, [...bankParameters(bank), firstDay])
     })
-    // Servers of the previous release, which may still run, also index a memory under the terms of its neighbours. Such
-    // postings remain after the neighbour is removed.
-    await this.#eachBank(`from ${schema}.postings e where e.own = 0`, [], async (bank) => {
-      const drop = async (tx: Queries) => await tx.query(statements.removal.dropNeighbourPostings, bankParameters(bank))
-      await executor.transaction(drop, { bulk: true })
-    })
     await this.#dropEmptyStatistics(now)
     await this.#vacuum()
     const [failure] = this.#failures
@@ -146,8 +140,8 @@ export class Sweeper {
   ): Promise<void> {
     await this.#attempt(async () => {
       if (this.#stopped) return
-      const banks = await this.#options.executor.read<{ tenant_id: string, bank_id: string }>(
-        `select distinct e.tenant_id, e.bank_id ${rows} limit ${BANKS_PER_ROUND}`, values,
+      const banks = await this.#options.executor.read<BankRow>(
+        `select distinct e.bank_key ${rows} limit ${BANKS_PER_ROUND}`, values,
       )
       for (const bank of banks) {
         await this.#attempt(async () => { while (!this.#stopped && await work(toBankKey(bank)) === true); })
@@ -169,7 +163,7 @@ export class Sweeper {
     const { executor, schema, statements } = this.#options
     if (now - this.#emptiedAt < EMPTY_INTERVAL_MS) return
     this.#emptiedAt = now
-    const rows = `from ${schema}.bank_statistics e group by e.tenant_id, e.bank_id having ${EMPTY}`
+    const rows = `from ${schema}.bank_statistics e group by e.bank_key having ${EMPTY}`
     await this.#eachBank(rows, [], async (bank) => {
       await retrySerializationFailures(async () => {
         await executor.transaction(async (tx) => {

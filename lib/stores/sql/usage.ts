@@ -1,7 +1,6 @@
 import { exponentialBackOff, retry } from '../../concurrency/retry.js'
-import { flowOf } from '../../identity/context.js'
 import type { UsageEntry, UsageOutcome, UsageReservation } from '../vector-store.js'
-import { SqlError, statementsOf, type Executor, type Param, type Queries } from './executor.js'
+import { SqlError, type Executor, type Param, type Queries } from './executor.js'
 import { retrySerializationFailures } from './retrying.js'
 import { bankParameters } from './rows.js'
 
@@ -9,13 +8,13 @@ import { bankParameters } from './rows.js'
 const CORRECTION_ATTEMPTS = 6
 const CORRECTION_PAUSE_MS = 200
 
-/** Each begins with $1 tenant, $2 bank. */
+/** Each begins with $1 bank. */
 export interface UsageStatements {
-  /** $3 day, $4 counter, $5 amount, $6 limit: returns a row when the limit allows it. */
+  /** $2 day, $3 counter, $4 amount, $5 limit: returns a row when the limit allows an amount that is not above it. */
   reserve: string
-  /** $3 day, $4 counter, $5 amount, which may be negative. */
+  /** $2 day, $3 counter, $4 amount, which may be negative. */
   adjust: string
-  /** $3 the first day to keep. */
+  /** $2 the first day to keep. */
   drop: string
 }
 
@@ -24,14 +23,14 @@ const MAX_COUNT = Number.MAX_SAFE_INTEGER
 
 export function makeUsageStatements (schema: string): UsageStatements {
   return {
-    reserve: `insert into ${schema}.daily_usage as u (tenant_id, bank_id, day, counter, used)
-select $1, $2, $3::int, $4, $5::float8::bigint where $5::float8 <= $6::float8
-on conflict (tenant_id, bank_id, day, counter) do update set used = u.used + excluded.used
-where u.used + excluded.used <= $6::float8::bigint
+    reserve: `insert into ${schema}.daily_usage as u (bank_key, day, counter, used)
+values ($1, $2::int, $3, $4::float8::bigint)
+on conflict (bank_key, day, counter) do update set used = u.used + excluded.used
+where u.used + excluded.used <= $5::float8::bigint
 returning u.counter`,
-    adjust: `update ${schema}.daily_usage u set used = least(greatest(u.used + $5::float8::bigint, 0), ${MAX_COUNT})
-where u.tenant_id = $1 and u.bank_id = $2 and u.day = $3::int and u.counter = $4`,
-    drop: `delete from ${schema}.daily_usage u where u.tenant_id = $1 and u.bank_id = $2 and u.day < $3::int`,
+    adjust: `update ${schema}.daily_usage u set used = least(greatest(u.used + $4::float8::bigint, 0), ${MAX_COUNT})
+where u.bank_key = $1 and u.day = $2::int and u.counter = $3`,
+    drop: `delete from ${schema}.daily_usage u where u.bank_key = $1 and u.day < $2::int`,
   }
 }
 
@@ -53,7 +52,9 @@ export async function reserveUsage (
   executor: Executor, statements: UsageStatements, entries: readonly UsageReservation[],
 ): Promise<UsageOutcome> {
   const reserve = async (queries: Queries, { index, entry }: IndexedEntry<UsageReservation>) => {
-    const rows = await queries.query(statements.reserve, [...parameters(entry), toSafeInteger(entry.limit)])
+    const rows = entry.amount > entry.limit
+      ? []
+      : await queries.query(statements.reserve, [...parameters(entry), toSafeInteger(entry.limit)])
     if (rows.length === 0) throw new LimitReached(index)
   }
   try {
@@ -96,15 +97,14 @@ async function eachInOrder<Entry extends UsageEntry> (
     .map((entry, index) => ({ entry, index }))
     .sort((a, b) => compareKeys(keyOf(a.entry), keyOf(b.entry)))
   if (first === undefined) return
-  const flow = flowOf(first.entry.bank)
   if (rest.length === 0) {
-    await work(statementsOf(executor, { flow }), first)
+    await work(executor, first)
     return
   }
   await retrySerializationFailures(async () => {
     await executor.transaction(async (tx) => {
       for (const placed of [first, ...rest]) await work(tx, placed)
-    }, { keepPlans: true, flow })
+    }, { keepPlans: true })
   })
 }
 

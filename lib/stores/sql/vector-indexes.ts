@@ -135,14 +135,13 @@ export class VectorIndexes {
     const { executor, schema, from } = this.#options
     if (from === 0) return []
     const rows = await executor.read<{
-      tenant_id: string, bank_id: string, model: string, dimensions: number, vectors: number, density: number
+      bank_key: string, model: string, dimensions: number, vectors: number, density: number
     }>(`
-select s.tenant_id, s.bank_id, v.model, v.dimensions, sum(s.passages)::float8 as vectors,
+select s.bank_key, v.model, v.dimensions, sum(s.passages)::float8 as vectors,
   (sum(s.passages) / greatest(1, sum(s.memories)))::float8 as density
-from ${schema}.bank_statistics s join ${schema}.embedding_spaces v on v.tenant_id = s.tenant_id
-  and v.bank_id = s.bank_id
-group by s.tenant_id, s.bank_id, v.model, v.dimensions having sum(s.embedded) > 0 and sum(s.passages) >= $1::float8
-order by 5 desc, s.tenant_id, s.bank_id limit 1000`, [Math.ceil(from * KEEP_SHARE)])
+from ${schema}.bank_statistics s join ${schema}.embedding_spaces v on v.bank_key = s.bank_key
+group by s.bank_key, v.model, v.dimensions having sum(s.embedded) > 0 and sum(s.passages) >= $1::float8
+order by 4 desc, s.bank_key limit 1000`, [Math.ceil(from * KEEP_SHARE)])
     return rows.map(({ vectors, density, model, dimensions, ...row }) => (
       { key: toBankKey(row), vectors, passagesPerMemory: density, space: { model, dimensions } }
     ))
@@ -161,23 +160,22 @@ where x.indrelid = to_regclass($1) and c.relname like $2`, [
   async #isBuilding (): Promise<boolean> {
     const { executor, schema } = this.#options
     const [row] = await executor.read<{ building: boolean }>(
-      'select exists (select from pg_stat_progress_create_index where relid = to_regclass($1)) as building',
+      'select exists (select 1 from pg_stat_progress_create_index where relid = to_regclass($1)) as building',
       [`${schema}.embeddings`],
     )
     return row?.building === true
   }
 
   /**
-   * Concurrent with reads and writes: only other schema changes wait for it. The index condition contains tenant, bank
-   * and model as literals.
+   * Concurrent with reads and writes: only other schema changes wait for it. The index condition contains bank and
+   * model as literals.
    */
   async #build (bank: BigBank): Promise<void> {
     const { executor, schema } = this.#options
     const { key, space } = bank
     await executor.maintain(`create index concurrently if not exists ${indexName(bank)} on ${schema}.embeddings
 using hnsw ((embedding::halfvec(${Math.trunc(space.dimensions)})) halfvec_cosine_ops)
-where tenant_id = ${literal(key.tenantId ?? '')}
-  and bank_id = ${literal(key.bankId)} and model = ${literal(space.model)}`)
+where bank_key = ${literal(bankKeyString(key))} and model = ${literal(space.model)}`)
   }
 
   async #drop (name: string): Promise<void> {
@@ -186,7 +184,7 @@ where tenant_id = ${literal(key.tenantId ?? '')}
 }
 
 function indexName ({ key, space }: BigBank): string {
-  const digest = createHash('sha256').update(JSON.stringify([key.tenantId, key.bankId, space.model, space.dimensions]))
+  const digest = createHash('sha256').update(JSON.stringify([bankKeyString(key), space.model, space.dimensions]))
     .digest('hex')
   return `${PREFIX}${digest.slice(0, 32)}`
 }

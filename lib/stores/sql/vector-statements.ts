@@ -8,8 +8,8 @@ export interface AttachedRow {
 
 export interface VectorStatements {
   /**
-   * $1 tenant, $2 bank, $3 model, $4 dimensions, $5 shard, $6 now; for each memory $7 its id, $8 its fingerprint and
-   * $9 its number of vectors; for each vector $10 memory id, $11 ordinal and $12 text: adds vectors to memories without
+   * $1 bank, $2 model, $3 dimensions, $4 shard, $5 now; for each memory $6 its id, $7 its fingerprint and
+   * $8 its number of vectors; for each vector $9 memory id, $10 ordinal and $11 text: adds vectors to memories without
    * them. Returns an AttachedRow.
    */
   attach: string
@@ -21,28 +21,28 @@ export function makeVectorStatements (schema: string): VectorStatements {
     // The lock on the space prevents a concurrent move of the bank to another model; those on memories prevent their
     // concurrent removal.
     attach: `with space as materialized (
-  select v.model from ${schema}.embedding_spaces v where v.tenant_id = $1 and v.bank_id = $2 and v.model = $3
-    and v.dimensions = $4::int for share
+  select v.model from ${schema}.embedding_spaces v where v.bank_key = $1 and v.model = $2
+    and v.dimensions = $3::int for share
 ),
 existing as materialized (
   select m.memory_id, m.expires_at from ${schema}.memories m
-  join unnest($7::text[]::uuid[], $8::text[], $9::text[]::int[]) as g(memory_id, fingerprint, vectors)
+  join unnest($6::text[]::uuid[], $7::text[], $8::text[]::int[]) as g(memory_id, fingerprint, vectors)
     on g.memory_id = m.memory_id and g.fingerprint = m.fingerprint and g.vectors = cardinality(m.passage_starts)
-  where m.tenant_id = $1 and m.bank_id = $2 and m.memory_id = any($7::text[]::uuid[]) and exists (select from space)
-    and not m.embedded and ${liveAt('m', '$6::float8::bigint')}
+  where m.bank_key = $1 and m.memory_id = any($6::text[]::uuid[]) and exists (select 1 from space)
+    and not m.embedded and ${liveAt('m', '$5::float8::bigint')}
   order by m.memory_id for no key update of m
 ),
 added as (
   ${insertVectors(schema)}
 ),
 flagged as (
-  update ${schema}.memories m set embedded = true from existing s where m.tenant_id = $1 and m.bank_id = $2
+  update ${schema}.memories m set embedded = true from existing s where m.bank_key = $1
     and m.memory_id = s.memory_id
   returning m.memory_id
 ),
 counted as (
-  ${countInto(schema, '$5', 'select 0::float8, count(*), 0, 0, 0 from flagged f having count(*) > 0')}
+  ${countInto(schema, '$4', 'select 0::float8, count(*), 0, 0, 0 from flagged f having count(*) > 0')}
 )
-select (select count(*)::int from flagged) as attached, exists (select from space) as is_configured_space`,
+select (select count(*)::int from flagged) as attached, exists (select 1 from space) as is_configured_space`,
   }
 }

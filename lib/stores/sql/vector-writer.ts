@@ -1,5 +1,5 @@
-import { bankKeyString, flowOf, type BankKey } from '../../identity/context.js'
-import { turns } from '../../concurrency/turn-budget.js'
+import type { BankKey } from '../../identity/context.js'
+import { giveWay, isDue } from '../../concurrency/event-loop.js'
 import { compareText } from '../../text/compare-text.js'
 import type { EmbeddingSpace, LateVectors, NewMemory } from '../vector-store.js'
 import { BankSpaces } from './bank-spaces.js'
@@ -49,7 +49,7 @@ export class VectorWriter {
     const [ids, ordinals, texts]: [string[], string[], string[]] = [[], [], []]
     for (const { memoryId, vectors } of items) {
       for (const [ordinal, vector] of vectors.entries()) {
-        if (turns.isExhausted) await turns.next(bankKeyString(bank))
+        if (isDue()) await giveWay()
         ids.push(memoryId)
         ordinals.push(String(ordinal))
         texts.push(unitVectorText(vector))
@@ -82,7 +82,7 @@ export class VectorWriter {
         ...bankParameters(bank), model, dimensions, nextShard(), now, ...values,
       ])
       return row!
-    }, { flow: flowOf(bank) }))
+    }))
   }
 }
 

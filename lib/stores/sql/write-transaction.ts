@@ -1,4 +1,4 @@
-import { bankKeyString, flowOf, type BankKey } from '../../identity/context.js'
+import { bankKeyString, type BankKey } from '../../identity/context.js'
 import { KeyedQueue } from '../../concurrency/keyed-queue.js'
 import {
   IDEMPOTENCY_LIFETIME_MS, IdempotencyKeyTaken, recordText, type IdempotentWrite, type NewMemory, type WriteOptions,
@@ -6,7 +6,6 @@ import {
 import {
   SqlError, statementsOf, type Executor, type Queries, type Transaction, type TransactionOptions,
 } from './executor.js'
-import type { HeavyWork } from './heavy-work.js'
 import { retrySerializationFailures } from './retrying.js'
 import { bankParameters } from './rows.js'
 import type { Statements } from './statements.js'
@@ -69,7 +68,7 @@ export class WriteTransactions {
       const outcome = await work(tx, changes)
       if (idempotency !== undefined) await this.#keepRecord(tx, bank, idempotency, outcome, write.now)
       return outcome
-    }, { ...options, signal, flow: flowOf(bank) })
+    }, { ...options, signal })
     const outcome = await retrySerializationFailures(once).catch(async (error: unknown) => {
       if (idempotency === undefined || !(error instanceof SqlError && error.kind === 'connection')) throw error
       return await once().catch((again: unknown) => {
@@ -90,25 +89,21 @@ export class WriteTransactions {
 
   /**
    * Serializes the work with imports into the bank and removals of all its memories, so that each sees the memories
-   * stored by the previous one. Work is queued before it gets a connection or a permit of heavy work, so that one bank
-   * does not hold several of them to wait for the same lock.
-   * @param heavy what the work waits for, after the bank's turn, if it is heavy
+   * stored by the previous one. Work is queued before it gets a connection, so that one bank does not hold several of
+   * them to wait for the same lock.
    */
-  async runAlone<T> (
-    bank: BankKey, write: Write, work: Work<T>, heavy: HeavyWork | undefined,
-  ): Promise<T> {
+  async runAlone<T> (bank: BankKey, write: Write, work: Work<T>): Promise<T> {
     const run = async () => await this.run(bank, write, async (tx, changes) => {
       await tx.query(this.#options.statements.locks.lockImports, bankParameters(bank))
       write.signal?.throwIfAborted()
       return await work(tx, changes)
     }, { bulk: true })
-    const turn = async () => await (heavy === undefined ? run() : heavy.run(bank, run, write.signal))
-    return await this.#alone.run(bankKeyString(bank), turn, write.signal)
+    return await this.#alone.run(bankKeyString(bank), run, write.signal)
   }
 
   /** Runs single statements, each of which is its own transaction. */
-  autocommitted (bank: BankKey, signal: AbortSignal | undefined): Queries {
-    return statementsOf(this.#options.executor, { signal, flow: flowOf(bank) })
+  autocommitted (signal: AbortSignal | undefined): Queries {
+    return statementsOf(this.#options.executor, { signal })
   }
 
   async #keepRecord (

@@ -1,29 +1,25 @@
-import { bankKeyString, type BankKey } from '../../identity/context.js'
+import type { BankKey } from '../../identity/context.js'
 import { compareText } from '../../text/compare-text.js'
 import type {
   DocumentReplacement, EmbeddingSpace, ImportOptions, ImportOutcome, InsertOutcome, LateVectors, NewMemory, RemovedBank,
   RemoveOptions, RemoveOutcome, Selector, WriteOptions,
 } from '../vector-store.js'
 import type { BankConfigWriter } from './bank-configs.js'
-import type { Queries, SqlError, Transaction } from './executor.js'
-import { HeavyWork, LONG_WAIT_MS } from './heavy-work.js'
+import type { SqlError, Transaction } from './executor.js'
 import { planImport } from './import-conflicts.js'
 import { addCounts, insertMemories, type Counts, type Insertion, type InsertionContext } from './insertion.js'
-import { isLarge, isOneBatch } from './insertion-batch.js'
+import { isOneBatch } from './insertion-batch.js'
 import {
-  dryRunStatement, removeChosen, removeLocked, removeOutdated, removeLowerTrust, requireComplete,
+  countChange, dryRunStatement, negative, removeChosen, removeLocked, removeOutdated, removeLowerTrust, requireComplete,
 } from './removal.js'
 import { isSerializationFailure, isUniqueViolation, serializationFailure } from './retrying.js'
 import { bankParameters } from './rows.js'
-import { sortInTurns } from './sorting.js'
 import { STATISTICS_SHARDS, type Statements } from './statements.js'
 import { VectorWriter } from './vector-writer.js'
 import { WriteTransactions, type Changes, type WriteTransactionsOptions } from './write-transaction.js'
 
 interface SqlWriterOptions extends Omit<WriteTransactionsOptions, 'vectors'> {
   configs: BankConfigWriter
-  /** Shared with exports. */
-  bulkWork: HeavyWork
 }
 
 /** Changes banks, each change in one transaction. */
@@ -32,29 +28,20 @@ export class SqlWriter {
   readonly #configs: BankConfigWriter
   readonly #transactions: WriteTransactions
   readonly #vectors: VectorWriter
-  readonly #largeWrites: HeavyWork
-  readonly #bulkWork: HeavyWork
   #shard = 0
 
-  constructor ({ executor, statements, configs, bulkWork, noteChanges }: SqlWriterOptions) {
+  constructor ({ executor, statements, configs, noteChanges }: SqlWriterOptions) {
     this.#statements = statements
     this.#configs = configs
     this.#vectors = new VectorWriter({ executor, statements, nextShard: () => this.#nextShard() })
     this.#transactions = new WriteTransactions({ executor, statements, vectors: this.#vectors, noteChanges })
-    this.#largeWrites = new HeavyWork({ name: 'large writes', executor, waitMs: LONG_WAIT_MS })
-    this.#bulkWork = bulkWork
   }
 
   start (space: EmbeddingSpace | undefined, warn: (message: string) => void): void {
     this.#vectors.start(space, warn)
   }
 
-  async insert (bank: BankKey, memories: readonly NewMemory[], options: WriteOptions): Promise<InsertOutcome[]> {
-    const insert = async () => await this.#insert(bank, memories, options)
-    return await (isLarge(memories) ? this.#largeWrites.run(bank, insert, options.signal) : insert())
-  }
-
-  async #insert (
+  async insert (
     bank: BankKey, memories: readonly NewMemory[], { now, idempotency, signal }: WriteOptions,
   ): Promise<InsertOutcome[]> {
     const work = await this.#begin(bank, memories, now)
@@ -81,7 +68,7 @@ export class SqlWriter {
     memories: readonly NewMemory[], work: InsertionContext, signal: AbortSignal | undefined,
   ): Promise<Insertion | undefined> {
     try {
-      const alone = this.#transactions.autocommitted(work.bank, signal)
+      const alone = this.#transactions.autocommitted(signal)
       return await insertMemories(alone, memories, { ...work, counted: true })
     } catch (error) {
       if (isSerializationFailure(error) || isUniqueViolation(error)) return undefined
@@ -101,14 +88,14 @@ export class SqlWriter {
       const { counts, replaced } = await removeLowerTrust(tx, this.#statements, bank, memories, now)
       addCounts(removedCounts, counts)
       return (await this.#add(tx, memories, removedCounts, { ...work, replaced }, changes)).outcomes
-    }, isLarge(memories) ? this.#largeWrites : undefined)
+    })
   }
 
   async import (
     bank: BankKey, memories: readonly NewMemory[], { now, onConflict, idempotency, config, signal }: ImportOptions,
   ): Promise<ImportOutcome> {
     const work = await this.#begin(bank, memories, now)
-    const ordered = await sortInTurns(memories, (a, b) => compareText(a.memoryId, b.memoryId), bankKeyString(bank))
+    const ordered = memories.toSorted((a, b) => compareText(a.memoryId, b.memoryId))
     const { lockExisting: statement } = this.#statements
     const write = { memories, now, idempotency, signal }
     return await this.#transactions.runAlone(bank, write, async (tx, changes) => {
@@ -122,7 +109,7 @@ export class SqlWriter {
       if (outcomes.some(({ stored }) => !stored)) throw collision()
       if (config !== undefined) await this.#configs.write(tx, bank, config)
       return plan.outcome
-    }, isLarge(memories) ? this.#bulkWork : undefined)
+    })
   }
 
   async remove (
@@ -132,10 +119,9 @@ export class SqlWriter {
     if (selector.kind === 'all' && !dryRun) {
       return await this.#transactions.runAlone(bank, write, async (tx, changes) => (
         await this.#removeAll(tx, bank, { now, idLimit, changes })
-      ), this.#bulkWork)
+      ))
     }
-    const bulk = selector.kind !== 'ids'
-    const remove = async () => await this.#transactions.run(bank, write, async (tx, changes) => {
+    return await this.#transactions.run(bank, write, async (tx, changes) => {
       if (selector.kind === 'all' || dryRun) {
         const statement = dryRunStatement(this.#statements, bank, selector, { now, idLimit })
         if (statement === undefined) return { count: 0, memoryIds: [] }
@@ -143,8 +129,7 @@ export class SqlWriter {
       }
       const options = { now, shard: this.#nextShard(), idLimit }
       return removed(await removeChosen(tx, this.#statements, bank, selector, options), changes)
-    }, { bulk })
-    return await (bulk ? this.#bulkWork.run(bank, remove, signal) : remove())
+    }, { bulk: selector.kind !== 'ids' })
   }
 
   async removeBank (bank: BankKey, write: WriteOptions): Promise<RemovedBank> {
@@ -153,7 +138,7 @@ export class SqlWriter {
       const { count } = await this.#removeAll(tx, bank, { now: write.now, idLimit: 0, changes })
       await this.#vectors.dropSpace(tx, bank)
       return { memoryCount: count, configRemoved: await this.#configs.remove(tx, bank, write.now) }
-    }, this.#bulkWork)
+    })
   }
 
   async attachVectors (bank: BankKey, vectors: readonly LateVectors[], now: number): Promise<number> {
@@ -171,7 +156,7 @@ export class SqlWriter {
     const insertion = await insertMemories(tx, memories, { ...work, counted })
     const counts = { ...removedCounts }
     if (!counted) addCounts(counts, insertion.counts)
-    await this.#count(tx, work.bank, work.shard, counts)
+    await countChange(tx, this.#statements, work.bank, work.shard, counts)
     changes.memories += insertion.counts.memories
     changes.unembedded += insertion.unembedded
     return insertion
@@ -188,15 +173,11 @@ export class SqlWriter {
     tx: Transaction, bank: BankKey, { now, idLimit, changes }: { now: number, idLimit: number, changes: Changes },
   ): Promise<RemoveOutcome> {
     await tx.query(this.#statements.locks.lockBank, bankParameters(bank))
-    const values = [...bankParameters(bank), now, this.#nextShard(), idLimit]
-    return removed(toOutcome(await tx.query(this.#statements.removal.removeBank, values)), changes)
-  }
-
-  async #count (tx: Queries, bank: BankKey, shard: number, counts: Counts): Promise<void> {
-    const { memories, embedded, expiring, passages, length } = counts
-    if (Object.values(counts).every((amount) => amount === 0)) return
-    const amounts = [memories, embedded, expiring, passages, length]
-    await tx.query(this.#statements.count, [...bankParameters(bank), shard, ...amounts])
+    const { removal } = this.#statements
+    const [row] = await tx.query<RemovedRow & Counts>(removal.removeBank, [...bankParameters(bank), now, idLimit])
+    const outcome = toOutcome([row!])
+    await countChange(tx, this.#statements, bank, this.#nextShard(), negative(row!))
+    return removed(outcome, changes)
   }
 
   #nextShard (): number {
@@ -210,7 +191,13 @@ function removed (outcome: RemoveOutcome, changes: Changes): RemoveOutcome {
   return outcome
 }
 
-function toOutcome ([row]: Array<{ count: number, memory_ids: string[], is_partial?: boolean }>): RemoveOutcome {
+interface RemovedRow {
+  count: number
+  memory_ids: string[]
+  is_partial?: boolean
+}
+
+function toOutcome ([row]: RemovedRow[]): RemoveOutcome {
   requireComplete(row!)
   return { count: row!.count, memoryIds: row!.memory_ids }
 }

@@ -1,5 +1,5 @@
 import { boundsOf } from '../../../lib/config/bounds.js'
-import { BODY_LIMIT, KIND_NAMES, KINDS, MAX_CONTENT_LENGTH } from '../texts.js'
+import { KIND_NAMES, KINDS, MAX_CONTENT_LENGTH } from '../texts.js'
 import { isMap, mapOf, type ValueGenerator } from './long-values.js'
 import { isObject, type Json, type Schema } from './schema-walk.js'
 
@@ -8,7 +8,7 @@ import { isObject, type Json, type Schema } from './schema-walk.js'
  * these reach the work behind it.
  */
 
-const { array_elements: MAX_ELEMENTS, json_values: MAX_VALUES, json_depth: MAX_DEPTH } = boundsOf({}, BODY_LIMIT)
+const { array_elements: MAX_ELEMENTS, json_values: MAX_VALUES, json_depth: MAX_DEPTH } = boundsOf()
 /** The length of a text for which neither the schema nor the configuration has a bound. */
 const LONG_TEXT = 250_000
 /** Levels and values of a body around the place of a value. */

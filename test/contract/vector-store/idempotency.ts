@@ -1,5 +1,5 @@
 import type { Test } from 'tap'
-import { readRecord } from '../../../lib/stores/idempotency.js'
+import { IDEMPOTENCY_LIFETIME_MS, readRecord } from '../../../lib/stores/idempotency.js'
 import type { IdempotentWrite, NewMemory, VectorStore } from '../../../lib/stores/vector-store.js'
 import { newMemories, newMemory, NOW } from '../../helpers/memories.js'
 import { bank, listAll, REMOVE, texts, type OpenStore } from './setup.js'
@@ -49,7 +49,7 @@ export function idempotencyContract (t: Test, open: OpenStore): void {
       const idempotency = keyed('a')
       const outcome = await write(store, memories, idempotency)
       const after = texts(await listAll(store, HOME))
-      const record = await store.findIdempotencyRecord(null, idempotency.key, NOW)
+      const record = await store.findIdempotencyRecord(HOME, idempotency.key, NOW)
       t.equal(record?.requestFingerprint, 'fingerprint')
       t.strictSame(readRecord(record!.text), { kind: 'outcome', context: CONTEXT, outcome })
       await t.rejects(
@@ -57,7 +57,7 @@ export function idempotencyContract (t: Test, open: OpenStore): void {
       )
       t.strictSame(texts(await listAll(store, HOME)), after)
       t.strictSame(
-        readRecord((await store.findIdempotencyRecord(null, idempotency.key, NOW))!.text),
+        readRecord((await store.findIdempotencyRecord(HOME, idempotency.key, NOW))!.text),
         { kind: 'outcome', context: CONTEXT, outcome },
       )
     })
@@ -72,7 +72,7 @@ export function idempotencyContract (t: Test, open: OpenStore): void {
       HOME, [{ ...await newMemory('once'), fingerprint: memory.fingerprint }], { now: NOW, idempotency: keyed('b') },
     )
     t.match(outcome, [{ stored: false, memoryId: memory.memoryId }])
-    const record = await store.findIdempotencyRecord(null, keyed('b').key, NOW)
+    const record = await store.findIdempotencyRecord(HOME, keyed('b').key, NOW)
     t.strictSame(readRecord(record!.text), { kind: 'outcome', context: CONTEXT, outcome })
   })
 
@@ -81,20 +81,36 @@ export function idempotencyContract (t: Test, open: OpenStore): void {
     if (store.findIdempotencyRecord === undefined) return
     const broken = await newMemory('broken', { vectors: [[NaN, 0, 0, 0]] })
     await t.rejects(store.insert(HOME, [broken], { now: NOW, idempotency: keyed('c') }))
-    t.equal(await store.findIdempotencyRecord(null, keyed('c').key, NOW), undefined)
+    t.equal(await store.findIdempotencyRecord(HOME, keyed('c').key, NOW), undefined)
   })
 
-  t.test('a key belongs to its tenant, whatever the bank', async (t) => {
+  t.test('a key belongs to its bank', async (t) => {
     const store = await open(t)
     if (store.findIdempotencyRecord === undefined) return
-    await store.insert(HOME, await newMemories(['mine']), { now: NOW, idempotency: keyed('d') })
-    t.equal(await store.findIdempotencyRecord('acme', keyed('d').key, NOW), undefined)
+    const idempotency = keyed('d')
+    await store.insert(HOME, await newMemories(['mine']), { now: NOW, idempotency })
+    for (const [other, text] of [[bank('work'), 'other'], [bank('home', 'acme'), 'theirs']] as const) {
+      t.equal(await store.findIdempotencyRecord(other, idempotency.key, NOW), undefined)
+      await store.insert(other, await newMemories([text]), { now: NOW, idempotency })
+      t.strictSame(texts(await listAll(store, other)), [text])
+      t.not(await store.findIdempotencyRecord(other, idempotency.key, NOW), undefined)
+    }
+    t.strictSame(texts(await listAll(store, HOME)), ['mine'])
     await t.rejects(
-      store.insert(bank('work'), await newMemories(['other']), { now: NOW, idempotency: keyed('d') }),
-      { name: 'IdempotencyKeyTaken' },
+      store.insert(HOME, await newMemories(['again']), { now: NOW, idempotency }), { name: 'IdempotencyKeyTaken' },
     )
-    t.strictSame(await listAll(store, bank('work')), [])
-    await store.insert(bank('home', 'acme'), await newMemories(['theirs']), { now: NOW, idempotency: keyed('d') })
-    t.strictSame(texts(await listAll(store, bank('home', 'acme'))), ['theirs'])
+  })
+
+  t.test('a record is void after its lifetime, and its key is used again', async (t) => {
+    const store = await open(t)
+    if (store.findIdempotencyRecord === undefined) return
+    const idempotency = keyed('e')
+    await store.insert(HOME, await newMemories(['first']), { now: NOW, idempotency })
+    const later = NOW + IDEMPOTENCY_LIFETIME_MS
+    t.not(await store.findIdempotencyRecord(HOME, idempotency.key, later - 1), undefined)
+    t.equal(await store.findIdempotencyRecord(HOME, idempotency.key, later), undefined)
+    await store.insert(HOME, await newMemories(['second']), { now: later, idempotency })
+    t.strictSame(texts(await listAll(store, HOME)).sort(), ['first', 'second'])
+    t.not(await store.findIdempotencyRecord(HOME, idempotency.key, later), undefined)
   })
 }

@@ -112,7 +112,7 @@ export function removedBanksContract (t: Test, open: OpenStore): void {
     if (store.findIdempotencyRecord === undefined) return
     const idempotency = { key: 'a'.repeat(64), requestFingerprint: 'f', context: 'null' }
     await store.import(home, [], { now: NOW, onConflict: 'skip', idempotency, config: change('first') })
-    t.not(await store.findIdempotencyRecord(home.tenantId, idempotency.key, NOW), undefined)
+    t.not(await store.findIdempotencyRecord(home, idempotency.key, NOW), undefined)
     await t.rejects(
       store.import(home, [], { now: NOW, onConflict: 'skip', idempotency, config: change('second') }),
       { name: 'IdempotencyKeyTaken' },

@@ -21,9 +21,8 @@ llm_provider: openai_compatible
 llm_provider_config: {model: m, api_key_env: NOPE}
 reflect: {max_evidence: 0}
 banks: {home: {profile: absent}}
-bounds: {batch_bytes: 2048}
-`, { SERVICES_PORT: 'x', SERVICES_MAX_BODY_BYTES: '1024' }), [
-    /^SERVICES_PORT/, /^reflect\.max_evidence/, /^banks\.home\.profile: found "absent"/, /^bounds\.batch_bytes/,
+`, { SERVICES_PORT: 'x' }), [
+    /^SERVICES_PORT/, /^reflect\.max_evidence/, /^banks\.home\.profile: found "absent"/,
     /^vector_store: postgres needs a connection URI/, /^llm_provider_config\.base_url: is required/,
   ])
   t.match(problemsOf('nope: 1\nvector_store: zzz'), [/^nope is not a known key/, /^vector_store: found "zzz"/])

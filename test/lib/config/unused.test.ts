@@ -54,10 +54,6 @@ const refused: Record<string, { yaml: string, env?: Environment, problems: strin
         'embedding_provider'
     )),
   },
-  'a bound of batches above that of all bodies': {
-    yaml: 'bounds: {batch_bytes: 20971520}',
-    problems: ['bounds.batch_bytes: found 20971520, allowed is at most SERVICES_MAX_BODY_BYTES, which is 10485760'],
-  },
   'a policy that is not enforced': {
     yaml: 'access_control: {default_policy: deny, owner_patterns: ["{id}"]}',
     problems: [enabled('access_control', 'default_policy'), enabled('access_control', 'owner_patterns')],

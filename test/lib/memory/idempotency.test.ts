@@ -1,11 +1,12 @@
 import t from 'tap'
 import { ServiceError } from '../../../lib/errors/service-error.js'
-import type { RequestContext } from '../../../lib/identity/context.js'
+import type { BankKey, RequestContext } from '../../../lib/identity/context.js'
 import { IdempotencyService, type IdempotencyKey, type KeyedWrite } from '../../../lib/memory/idempotency.js'
 import { recordText } from '../../../lib/stores/idempotency.js'
 import { testClock, type TestClock } from '../../helpers/clock.js'
 
 const DAY = 86_400_000
+const TEAM: BankKey = { tenantId: null, bankId: 'team' }
 const ALICE: RequestContext = { principal: 'user:alice', tenantId: null }
 const REUSED = { code: 'idempotency_key_reused' }
 const IN_FLIGHT = { code: 'idempotency_key_in_flight' }
@@ -33,9 +34,11 @@ class Keys {
 
   async once<T> (
     key: IdempotencyKey | undefined, context: RequestContext, work: (keyed?: KeyedWrite) => Promise<T>,
+    bankId = 'team',
   ): Promise<T> {
     return await this.#service.runOnce<null, T, T>(
-      key, context, ({ outcome }) => outcome, async (keyed) => ({ context: null, outcome: await work(keyed) }),
+      key, context, { tenantId: context.tenantId, bankId }, ({ outcome }) => outcome,
+      async (keyed) => ({ context: null, outcome: await work(keyed) }),
     )
   }
 }
@@ -194,6 +197,15 @@ for (const [about, key, context] of OTHERS) {
   })
 }
 
+t.test('the same key on another bank is another key', async (t) => {
+  const { keys, call } = bench()
+  const key = { key: 'k', operation: 'POST /v1/retain', fingerprint: 'other' }
+  t.strictSame(await call(), { n: 1 })
+  t.strictSame(await keys.once(key, ALICE, async () => ({ n: 2 }), 'other'), { n: 2 })
+  t.strictSame(await call(), { n: 1 })
+  t.strictSame(await keys.once(key, ALICE, async () => ({ n: 3 }), 'other'), { n: 2 })
+})
+
 t.test('an anonymous caller differs from principals named null or the empty text', async (t) => {
   const { keys } = bench()
   const key = { key: 'k', operation: 'POST /v1/retain', fingerprint: 'body' }
@@ -231,8 +243,8 @@ const sum = ({ context, outcome }: { context: number, outcome: number }) => cont
 t.test('a repeat is answered from the context and the outcome that the store has stored', async (t) => {
   const text = recordText({ key: 'k', requestFingerprint: 'body', context: '20' }, 3)
   const keys = new IdempotencyService(testClock(), storeWith(text))
-  t.equal(await keys.runOnce(KEY, ALICE, sum, noWork), 23)
-  await t.rejects(keys.runOnce({ ...KEY, fingerprint: 'other' }, ALICE, sum, noWork), REUSED)
+  t.equal(await keys.runOnce(KEY, ALICE, TEAM, sum, noWork), 23)
+  await t.rejects(keys.runOnce({ ...KEY, fingerprint: 'other' }, ALICE, TEAM, sum, noWork), REUSED)
 })
 
 t.test('a record of an earlier release is the answer itself', async (t) => {
@@ -244,12 +256,12 @@ t.test('a record of an earlier release is the answer itself', async (t) => {
     bank_id: 'team',
   }
   const keys = new IdempotencyService(testClock(), storeWith(JSON.stringify(answer)))
-  t.strictSame(await keys.runOnce<number, number, unknown>(KEY, ALICE, sum, noWork), answer)
+  t.strictSame(await keys.runOnce<number, number, unknown>(KEY, ALICE, TEAM, sum, noWork), answer)
 })
 
 t.test('a record of an unknown form is refused, and the work is not done again', async (t) => {
   for (const text of ['{"form":3,"context":1,"outcome":2}', '{"form":2,"context":1}']) {
     const keys = new IdempotencyService(testClock(), storeWith(text))
-    await t.rejects(keys.runOnce(KEY, ALICE, sum, noWork), /which this release does not read/)
+    await t.rejects(keys.runOnce(KEY, ALICE, TEAM, sum, noWork), /which this release does not read/)
   }
 })

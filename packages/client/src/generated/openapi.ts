@@ -1203,6 +1203,7 @@ export interface components {
          *     - `rate_limited`: A per-minute limit is used up; retry after `retry_after_seconds`.
          *     - `quota_exceeded`: A daily quota is used up; `retry_after_seconds` counts to midnight UTC.
          *     - `overloaded`: Too many requests wait for a model; retry after `retry_after_seconds`.
+         *     - `too_many_requests`: The caller has as many requests in flight as the server allows (`bounds.requests_per_caller`).
          *     - `too_many_streams`: The caller has as many exports and event streams open as the server allows (`bounds.streams_per_caller`).
          *     - `misconfigured`: The server lacks a setting that the selected auth mode requires; `detail` names it.
          *     - `internal_error`: An unexpected fault. The log has its cause under the same request id.
@@ -1215,7 +1216,7 @@ export interface components {
          *     - `shutting_down`: The server is stopping; send the request to another instance.
          * @enum {string}
          */
-        ErrorCode: "invalid_request" | "invalid_json" | "unauthenticated" | "access_denied" | "host_not_allowed" | "not_found" | "method_not_allowed" | "idempotency_key_reused" | "idempotency_key_in_flight" | "conflict" | "configuration_invalid" | "restart_required" | "precondition_failed" | "body_too_large" | "answer_too_large" | "unsupported_media_type" | "rate_limited" | "quota_exceeded" | "overloaded" | "too_many_streams" | "misconfigured" | "internal_error" | "not_supported" | "model_output_invalid" | "deadline_exceeded" | "server_busy" | "dependency_unavailable" | "identity_provider_unavailable" | "shutting_down";
+        ErrorCode: "invalid_request" | "invalid_json" | "unauthenticated" | "access_denied" | "host_not_allowed" | "not_found" | "method_not_allowed" | "idempotency_key_reused" | "idempotency_key_in_flight" | "conflict" | "configuration_invalid" | "restart_required" | "precondition_failed" | "body_too_large" | "answer_too_large" | "unsupported_media_type" | "rate_limited" | "quota_exceeded" | "overloaded" | "too_many_requests" | "too_many_streams" | "misconfigured" | "internal_error" | "not_supported" | "model_output_invalid" | "deadline_exceeded" | "server_busy" | "dependency_unavailable" | "identity_provider_unavailable" | "shutting_down";
         ErrorEvent: {
             /** @enum {string} */
             event: "error";

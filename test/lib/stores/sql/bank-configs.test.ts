@@ -27,23 +27,6 @@ function change (what: string | null, more: Partial<BankConfigChange> = {}): Ban
   }
 }
 
-t.test('a database from before the configuration of banks gets its tables and keeps its memories', async (t) => {
-  const schema = schemaIn(t, database)
-  const migrations = readMigrations()
-  await migrate(database, schema, migrations.slice(0, 3))
-  await database.query(`insert into ${schema}.memories (tenant_id, bank_id, memory_id, fingerprint, text, tags,
-    metadata, retained_at, tokens,
-    passage_starts, passage_ends, terms, passages_length, embedded)
-      values ('', 'home', gen_random_uuid(), 'f', 'otter', '{}', '{}', 1, 1, '{0}', '{5}', '{x}', 1, false)`)
-  const applied: string[] = []
-  await migrate(database, schema, migrations, (name) => { applied.push(name) })
-  t.equal(applied[0], '0004_bank_configuration.sql')
-  const store = await storeIn(database, { schema })
-  t.same(await store.bankConfigs.read([home]), [])
-  t.same(await store.bankConfigs.write(home, change('of before')), { changed: true, revision: 1 })
-  t.same(await store.removeBank(home, NOW), { memoryCount: 1, configRemoved: true })
-})
-
 t.test('PostgreSQL is shared with other processes, and the folder of PGlite is not', async (t) => {
   const surroundings = { baseDirectory: t.testdirName, database: { url: 'postgres://app@127.0.0.1:1/nothing' } }
   const postgres = makePostgresStore({}, surroundings)
@@ -142,7 +125,7 @@ t.test('a change that waits for another commit has the later revision, and is no
         'pid from pg_stat_activity where query = $1)) as waits', [lock],
     ))[0]!.waits
     while (!await waits());
-    await tx.query(`insert into ${schema}.bank_configuration_changes values ('', 'first', 1, 1)`)
+    await tx.query(`insert into ${schema}.bank_configuration_changes values (E'\\x1ffirst', 1, 1)`)
     t.same(await store.bankConfigs.changedSince(-1), { revision: 0, banks: [] })
   })
   t.same(await waiting, { changed: true, revision: 2 })
@@ -205,9 +188,9 @@ t.test('concurrent imports, removals and changes succeed, and a bank is complete
           }
         }
         const [row] = await database.read<{ apart: number }>(`select count(*)::int as apart
-          from (select distinct tenant_id, bank_id, true as held from ${schema}.memories) m
-          full join (select tenant_id, bank_id, true as set
-            from ${schema}.bank_configurations) c using (tenant_id, bank_id)
+          from (select distinct bank_key, true as held from ${schema}.memories) m
+          full join (select bank_key, true as set
+            from ${schema}.bank_configurations) c using (bank_key)
           where m.held is null or c.set is null`)
         apart += row!.apart
       } catch (error) {

@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import t, { type Test } from 'tap'
+import { bankKeyString } from '../../../../lib/identity/context.js'
 import type { Queries } from '../../../../lib/stores/sql/executor.js'
 import { makeStatements } from '../../../../lib/stores/sql/statements.js'
 import type { EmbeddingSpace } from '../../../../lib/stores/vector-store.js'
@@ -10,7 +11,7 @@ import { DATABASE_URL } from '../../../helpers/sql-stores.js'
 
 const database = await sqlDatabase(t)
 const home = bank('home')
-const KEY = ['', 'home']
+const KEY = [bankKeyString({ tenantId: null, bankId: 'home' })]
 const OTHER_SPACE: EmbeddingSpace = { model: 'other', dimensions: 3 }
 const POSTGRES = { skip: DATABASE_URL === undefined ? 'TEST_DATABASE_URL is not set' : false }
 
@@ -54,12 +55,12 @@ where pg_blocking_pids(a.pid) && (select array_agg(d.pid) || $1::int from direct
 t.test('of two models whose first vectors come at once a bank has those of one', POSTGRES, async (t) => {
   const { schema, one, other, ofOne, ofOther, models, spaces, embedded } = await setUp(t)
   // The row that every insert updates last, so that both of them can be held before their commit.
-  const rows = `insert into ${schema}.bank_statistics select '', 'home', shard, 0, 0, 0, 0, 0
+  const rows = `insert into ${schema}.bank_statistics select E'\\x1fhome', shard, 0, 0, 0, 0, 0
     from generate_series(0, 7) shard`
   await database.query(rows)
   let writes: Array<Promise<unknown>> = []
   await database.transaction(async (tx) => {
-    await tx.query(`select from ${schema}.bank_statistics where tenant_id = $1 and bank_id = $2 for update`, KEY)
+    await tx.query(`select from ${schema}.bank_statistics where bank_key = $1 for update`, KEY)
     writes = [one.insert(home, [ofOne], { now: NOW })]
     await waitersOf(tx, 1)
     writes.push(other.insert(home, [ofOther], { now: NOW }))
@@ -145,7 +146,7 @@ t.test('a bank that gets a vector while it is deleted keeps its space', POSTGRES
   const replica = await storeIn(database, { schema })
   await database.transaction(async (tx) => {
     // As a write of vectors holds it until its commit.
-    await tx.query(`select from ${schema}.embedding_spaces where tenant_id = $1 and bank_id = $2 for key share`, KEY)
+    await tx.query(`select from ${schema}.embedding_spaces where bank_key = $1 for key share`, KEY)
     t.same(await replica.removeBank(home, NOW), { memoryCount: 1, configRemoved: false })
   })
   t.strictSame([await spaces(), await models()], [['contract'], []])

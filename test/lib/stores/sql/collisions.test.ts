@@ -115,16 +115,17 @@ t.test('a filter that few memories of an indexed bank pass hides ' +
   const schema = schemaIn(t, database)
   await storeIn(database, { schema })
   const [size, few] = [24_000, 5]
-  await database.query(`insert into ${schema}.embedding_spaces values ('', 'home', $1, $2::int)`, [
+  await database.query(`insert into ${schema}.embedding_spaces values (E'\\x1fhome', $1, $2::int)`, [
     CONTRACT_SPACE.model, CONTRACT_SPACE.dimensions,
   ])
-  await database.query(`insert into ${schema}.memories select '', 'home', gen_random_uuid(), i::text, 'text', case
+  await database.query(`insert into ${schema}.memories select E'\\x1fhome', gen_random_uuid(), i::text, 'text', case
     when i <= ${few} then '{few}' else '{many}' end::text[],
-    '{}', null, i, null, null, null, 1, '{0}', '{4}', '{}', 1, true from generate_series(1, ${size}) i`)
-  await database.query(`insert into ${schema}.embeddings select '', 'home', $1, m.memory_id, 0, $2::int, null,
+    '{}', null, i, null, null, null, 1, 'trusted', '{0}', '{4}', '{}', 1, true, false
+    from generate_series(1, ${size}) i`)
+  await database.query(`insert into ${schema}.embeddings select E'\\x1fhome', $1, m.memory_id, 0, $2::int, null,
     format(case when m.tags = '{few}' then '[-1,0,0,%s]' else '[1,0,0,%s]' end, random())::halfvec
       from ${schema}.memories m`, [CONTRACT_SPACE.model, CONTRACT_SPACE.dimensions])
-  await database.query(`insert into ${schema}.bank_statistics values ('', 'home', 0, ${size}, ${size}, 0, ` +
+  await database.query(`insert into ${schema}.bank_statistics values (E'\\x1fhome', 0, ${size}, ${size}, 0, ` +
     `${size}, ${size})`)
   for (const table of ['memories', 'embeddings']) await database.maintain(`analyze ${schema}.${table}`)
   const options = { executor: database, schema, from: size, maxIndexes: 1, build: true, intervalMs: 0 }

@@ -2,8 +2,7 @@ import type { Executor } from '../../../../lib/stores/sql/executor.js'
 import { analyzeText } from '../../../../lib/text/analysis.js'
 
 interface Standing {
-  tenant_id: string
-  bank_id: string
+  bank_key: string
   memory_id: string
   text: string
   expires_at: number | null
@@ -17,22 +16,21 @@ interface Standing {
 export async function indexLines (
   database: Executor, schema: string,
 ): Promise<{ expected: string[], found: string[] }> {
-  const memories = await database.read<Standing>(`select m.tenant_id, m.bank_id, m.memory_id::text as memory_id, m.text,
+  const memories = await database.read<Standing>(`select m.bank_key, m.memory_id::text as memory_id, m.text,
     m.expires_at::float8 as expires_at, m.passages_length
     from ${schema}.memories m`)
-  const rows = await database.read<Omit<Standing, 'text'> & {
-    term: string, weight: number, own: number | null
-  }>(`select p.tenant_id, p.bank_id, p.memory_id::text as memory_id,
-    p.term, p.weight::float8 as weight, p.own::float8 as own, p.length::float8 as passages_length,
+  const rows = await database.read<Omit<Standing, 'text'> & { term: string, weight: number }>(`select p.bank_key,
+    p.memory_id::text as memory_id,
+    p.term, p.weight::float8 as weight, p.length::float8 as passages_length,
       p.expires_at::float8 as expires_at from ${schema}.postings p`)
   const expected = memories.flatMap(({ text, ...memory }) => [...analyzeText(text).terms].map(([term, weight]) => line({
-    ...memory, term, weight, own: null,
+    ...memory, term, weight,
   })))
   return { expected: expected.sort(), found: rows.map(line).sort() }
 }
 
 function line ({
-  tenant_id: tenant, bank_id: bank, memory_id: id, term, weight, own, passages_length: length, expires_at: expiresAt,
-}: Omit<Standing, 'text'> & { term: string, weight: number, own: number | null }): string {
-  return JSON.stringify([tenant, bank, id, term, weight, own, length, expiresAt])
+  bank_key: bank, memory_id: id, term, weight, passages_length: length, expires_at: expiresAt,
+}: Omit<Standing, 'text'> & { term: string, weight: number }): string {
+  return JSON.stringify([bank, id, term, weight, length, expiresAt])
 }

@@ -6,10 +6,7 @@ import { ProviderError } from '../../../../lib/providers/registry.js'
 import { SqlError } from '../../../../lib/stores/sql/executor.js'
 import { migrate, pendingMigrations, quoteSchema, readMigrations } from '../../../../lib/stores/sql/migrations.js'
 import { PostgresExecutor } from '../../../../lib/stores/sql/postgres.js'
-import { IDEMPOTENCY_LIFETIME_MS } from '../../../../lib/stores/vector-store.js'
 import { runCommand } from '../../../helpers/command.js'
-import { NOW } from '../../../helpers/memories.js'
-import { schemaIn, sqlDatabase, storeIn } from '../../../helpers/sql-database.js'
 import { DATABASE_URL, freshDatabase, freshSchema, postgresOptions } from '../../../helpers/sql-stores.js'
 
 const skip = DATABASE_URL === undefined ? 'TEST_DATABASE_URL is not set' : false
@@ -155,36 +152,6 @@ t.test('the name of a schema is a plain identifier', (t) => {
   t.end()
 })
 
-t.test('memories from before the migration of trust, or of a server without it, are trusted', async (t) => {
-  const database = await sqlDatabase(t)
-  const schema = schemaIn(t, database)
-  const migrations = readMigrations()
-  const insert = async (
-    id: string, more = '', value = '',
-  ) => await database.query(`insert into ${schema}.memories (tenant_id, bank_id, memory_id, fingerprint, text, tags,
-    metadata, retained_at, tokens,
-    passage_starts, passage_ends, terms, passages_length,
-      embedded${more}) values ('', 'home', $1::text::uuid, $1, $1, '{}', '{}', 1, 1, '{0}', '{1}', '{x}', 1,
-        false${value})`, [id])
-  const ids = [1, 2, 3].map((number) => `01936f0e-7b3c-7a10-8d2f-00000000000${number}`) as [string, string, string]
-  await migrate(database, schema, migrations.slice(0, 2))
-  await insert(ids[0])
-  await migrate(database, schema, migrations)
-  await insert(ids[1])
-  await insert(ids[2], ', trust', ', \'of another version\'')
-  const store = await storeIn(database, { schema })
-  t.teardown(async () => { await store.close() })
-  const list = async (minTrust?: 'untrusted') => (
-    (await store.list({ tenantId: null, bankId: 'home' }, {
-      now: NOW, limit: 9, filters: minTrust === undefined ? {} : { minTrust },
-    })).map(({ memoryId, trust }) => [memoryId, trust])
-  )
-  t.same(
-    await list(), [[ids[2], 'suspect'], [ids[1], 'trusted'], [ids[0], 'trusted']], 'an unknown level is the lowest',
-  )
-  t.same(await list('untrusted'), [[ids[1], 'trusted'], [ids[0], 'trusted']])
-})
-
 t.test('a missing right of a role is reported in the words of the database', { skip }, async (t) => {
   const url = new URL(await freshDatabase(t))
   const owner = open(t, url.href)
@@ -269,45 +236,4 @@ t.test('the command reports what is wrong and never the URI', { skip }, async (t
   t.equal(wrong.code, 1)
   t.match(wrong.stderr, /npm run migrate/)
   t.equal((await runCommand('migrate', {}, ['--help'])).code, 0)
-})
-
-t.test('old idempotency records stay, the first one of each key, and old servers can add theirs', async (t) => {
-  const database = await sqlDatabase(t)
-  const schema = schemaIn(t, database)
-  const migrations = readMigrations()
-  // The statement of the last release.
-  const keep = async (
-    tenant: string, bank: string, key: string, keptAt: number,
-  ) => await database.query(`insert into ${schema}.idempotency_keys as k (tenant_id, bank_id, key, request_fingerprint,
-    answer, kept_at)
-values ($1, $2, $3, $4, $5, $6::float8::bigint)
-on conflict (tenant_id, bank_id, key) do update
-set request_fingerprint = excluded.request_fingerprint, answer = excluded.answer, kept_at = excluded.kept_at
-where k.kept_at <= $7::float8::bigint
-returning k.key`, [tenant, bank, key, 'print', JSON.stringify(bank), keptAt, keptAt - IDEMPOTENCY_LIFETIME_MS])
-  await migrate(database, schema, migrations.slice(0, 5))
-  const now = Date.now()
-  const aged = (hours: number) => now - hours * 3_600_000
-  await keep('', 'one', 'alone', aged(2))
-  await keep('', 'later', 'twice', aged(1))
-  await keep('', 'first', 'twice', aged(3))
-  await keep('', 'void', 'twice', aged(40))
-  await keep('acme', 'theirs', 'twice', aged(1))
-  await keep('', 'b', 'void', aged(50))
-  await keep('', 'a', 'void', aged(60))
-  await migrate(database, schema, migrations)
-  const store = await storeIn(database, { schema })
-  t.teardown(async () => { await store.close() })
-  const answer = async (tenant: string | null, key: string) =>
-    (await store.findIdempotencyRecord(tenant, key, now))?.text
-  t.same([
-    await answer(null, 'alone'), await answer(null, 'twice'), await answer('acme', 'twice'), await answer(null, 'void'),
-    await answer('acme', 'alone'),
-  ],
-  ['"one"', '"first"', '"theirs"', undefined, undefined])
-  t.same(await database.query(`select count(*)::int as records from ${schema}.idempotency_keys`), [{ records: 4 }])
-  t.equal((await keep('', 'one', 'new', now)).length, 1, 'a server of the last release adds a key')
-  t.same(await keep('', 'one', 'new', now), [], 'it finds the key again')
-  await t.rejects(keep('', 'two', 'new', now), { name: 'SqlError', code: '23505' }, 'on another bank it is refused')
-  t.equal(await answer(null, 'new'), '"one"')
 })

@@ -5,11 +5,11 @@ import t, { type Test } from 'tap'
 import { SqlError, type Executor, type Param, type SqlErrorKind } from '../../../../lib/stores/sql/executor.js'
 import { openPglite, type PgliteOptions } from '../../../../lib/stores/sql/pglite.js'
 import { rejection } from '../../../helpers/rejection.js'
-import { emptyCluster } from '../../../helpers/sql-database.js'
+import { emptyCluster, rootOf } from '../../../helpers/sql-database.js'
 
-/** The folder of the clusters, which is removed after the tests. */
+/** The folder of the clusters, which is removed at the end of the process: the files that share it load this once. */
 export const root = await mkdtemp(join(tmpdir(), 'pglite-test-'))
-t.teardown(async () => { await rm(root, { recursive: true, force: true }) })
+rootOf(t).teardown(async () => { await rm(root, { recursive: true, force: true }) })
 
 export const LIMITS = { timeoutMs: 20_000, maxWaiting: 20, waitMs: 20_000 }
 

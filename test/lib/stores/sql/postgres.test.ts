@@ -17,16 +17,6 @@ async function table (t: Test, executor: PostgresExecutor): Promise<string> {
   return `${schema}.kept`
 }
 
-t.test('it tells whether other callers use the database', { skip }, async (t) => {
-  const executor = openPostgres(t)
-  await executor.query('select 1', [], { flow: ['ada', 'bank'] })
-  await executor.query('select 1')
-  t.notOk(executor.callers.hasOthersSince(['ada'], 0))
-  t.ok(executor.callers.hasOthersSince(['bob'], 0))
-  await executor.transaction(async (tx) => await tx.query('select 1'), { flow: ['bob', 'bank'] })
-  t.ok(executor.callers.hasOthersSince(['ada'], 0))
-})
-
 for (const transactionPooler of [false, true]) {
   t.test('bound values are returned ' +
     `unchanged${transactionPooler ? ', through a pooler in transaction mode too' : ''}`, { skip }, async (t) => {

@@ -39,7 +39,7 @@ await t.test('a bank without statistics of the planner is scanned once when it i
   const store = await storeIn(database, { schema })
   t.teardown(async () => { await store.close() })
   const plan = async (text: string) => (
-    (await database.query(`explain ${text}`, ['', 'home', NOW, 0, 0])).map((row) => Object.values(row).join(''))
+    (await database.query(`explain ${text}`, ['\u001fhome', NOW, 0])).map((row) => Object.values(row).join(''))
       .join('\n')
   )
   const found = await plan(makeStatements(schema).removal.removeBank)
@@ -91,8 +91,8 @@ for (const analyzed of [false, true]) {
     for (const table of analyses) await database.maintain(`analyze ${schema}.${table}`)
     const removed = memories.slice(0, 10).map(({ memoryId }) => memoryId)
     const rows = await database.query<{ 'QUERY PLAN': unknown }>(
-      `explain (analyze, format json) ${makeStatements(schema).removal.removeUncounted}`,
-      ['', 'home', removed],
+      `explain (analyze, format json) ${makeStatements(schema).removal.remove}`,
+      ['\u001fhome', removed],
     )
     const found = rows[0]!['QUERY PLAN']
     const [{ Plan: plan }] = (typeof found === 'string' ? JSON.parse(found) : found) as [{ Plan: Plan }]

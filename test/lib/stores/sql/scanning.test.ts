@@ -1,7 +1,8 @@
+import { setTimeout } from 'node:timers/promises'
 import t from 'tap'
+import { openScan } from '../../../../lib/stores/sql/export.js'
 import { SqlVectorStore } from '../../../../lib/stores/sql/store.js'
 import type { Executor, Param } from '../../../../lib/stores/sql/executor.js'
-import { testApp } from '../../../helpers/app.js'
 import { newMemories, NOW } from '../../../helpers/memories.js'
 import { schemaIn, sqlDatabase } from '../../../helpers/sql-database.js'
 import { collect } from '../../../contract/vector-store/setup.js'
@@ -35,9 +36,9 @@ await t.test('scans', async (t) => {
     close: async () => {},
   }
   const schema = schemaIn(t, database)
-  const open = async (spoolBytes?: number) => {
+  const open = async () => {
     const store = new SqlVectorStore({ executor: watched, schema, bootstrapSchema: true, sweepIntervalMs: 0 })
-    await store.start({ clock: () => NOW, warn: () => {}, ...(spoolBytes !== undefined && { spoolBytes }) })
+    await store.start({ clock: () => NOW, warn: () => {} })
     t.teardown(async () => { await store.close() })
     return store
   }
@@ -61,6 +62,52 @@ await t.test('scans', async (t) => {
     t.ok(pages.length < 25, 'small memories come in large pages')
   })
 
+  const scan = async (idleMs?: number) => {
+    let ends = 0
+    const opened = await openScan({
+      executor: watched,
+      schema,
+      bank: home,
+      now: NOW,
+      signal: undefined,
+      readAheadBytes: 2 * MIB,
+      ...(idleMs !== undefined && { idleMs }),
+      onEnd: () => { ends++ },
+    })
+    return { memories: opened.memories, reader: opened.memories[Symbol.asyncIterator](), ends: () => ends }
+  }
+
+  await t.test('a large bank is read as its reader takes it, and a snapshot is held no longer than that', async (t) => {
+    pages.length = 0
+    const { memories, ends } = await scan()
+    const ahead = pages.length
+    t.ok(ahead < 6, `${ahead} pages are read before the reader begins`)
+    const texts: string[] = []
+    for await (const { text } of memories) texts.push(text)
+    t.strictSame(texts, [...small, ...large])
+    t.ok(pages.length > ahead + 5)
+    t.ok(ends() > 0)
+  })
+
+  await t.test('a reader that leaves, before the first memory or later, frees the snapshot', async (t) => {
+    for (const taken of [0, 1, 900]) {
+      const { reader, ends } = await scan()
+      for (let count = 0; count < taken; count++) await reader.next()
+      t.equal(ends(), 0)
+      await reader.return?.()
+      t.ok(ends() > 0)
+    }
+    t.equal((await store.list(home, { now: NOW, limit: 1, filters: {} })).length, 1)
+  })
+
+  await t.test('a reader that stops reading loses the rest, and the snapshot is freed', async (t) => {
+    const { reader, ends } = await scan(50)
+    await reader.next()
+    for (let turn = 0; turn < 100 && ends() === 0; turn++) await setTimeout(20)
+    t.equal(ends(), 1)
+    await t.rejects(collect({ [Symbol.asyncIterator]: () => reader }), { name: 'SqlError', kind: 'timeout' })
+  })
+
   await t.test('a client that disconnects ends the scan at the next page, and the connection is free', async (t) => {
     for (const at of [0, 1, 3]) {
       pages.length = 0
@@ -72,29 +119,8 @@ await t.test('scans', async (t) => {
       t.equal(pages.length, at)
     }
     afterPage = () => {}
-    t.equal((await store.scan(home, NOW, new AbortController().signal)).count, 950)
-  })
-
-  await t.test('exports beyond the byte limit get 503 until others end', async (t) => {
-    // Of the twelve megabytes eight are held in the process.
-    const bounded = await open(7 * MIB)
-    const { get } = await testApp(t, { file: { bounds: { spool_bytes: 7 * MIB } } }, { store: bounded })
-    const first = await bounded.scan(home, NOW)
-    const refused = await get('/v1/banks/home/export')
-    t.equal(refused.statusCode, 503, refused.body)
-    t.match(
-      { code: refused.json<{ code: string }>().code, retryAfter: refused.headers['retry-after'] },
-      { code: 'server_busy', retryAfter: '1' },
-    )
-    await first.memories.return?.()
-    const answer = await get('/v1/banks/home/export')
-    t.equal(answer.statusCode, 200)
-    t.equal(answer.body.trim().split('\n').length, 951)
-  })
-
-  await t.test('the bound is that of the configuration', async (t) => {
-    const unstarted = new SqlVectorStore({ executor: watched, schema, bootstrapSchema: true, sweepIntervalMs: 0 })
-    const { get } = await testApp(t, { file: { bounds: { spool_bytes: MIB } } }, { store: unstarted })
-    t.equal((await get('/v1/banks/home/export')).statusCode, 503)
+    const { count, memories } = await store.scan(home, NOW, new AbortController().signal)
+    t.equal(count, 950)
+    await memories.return?.()
   })
 })

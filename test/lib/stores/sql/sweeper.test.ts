@@ -59,10 +59,10 @@ t.test('records of idempotency keys are deleted when they expire', async (t) => 
 t.test('a backlog of records is deleted in batches, and a bank that fails does not keep others waiting', async (t) => {
   const schema = schemaIn(t, database)
   await storeIn(database, { schema })
-  await database.query(`insert into ${schema}.idempotency_keys (tenant_id, bank_id, key, request_fingerprint, answer,
-    kept_at) select '', 'bank ' || n % 3, n::text, 'f', 'null', 0 from generate_series(1, 3600) n`)
-  await database.query(`insert into ${schema}.daily_usage (tenant_id, bank_id, day, counter, used)
-    values ('', 'used', 1, 'c', 1)`)
+  await database.query(`insert into ${schema}.idempotency_keys (bank_key, key, request_fingerprint, answer,
+    kept_at) select E'\\x1fbank ' || n % 3, n::text, 'f', 'null', 0 from generate_series(1, 3600) n`)
+  await database.query(`insert into ${schema}.daily_usage (bank_key, day, counter, used)
+    values (E'\\x1fused', 1, 'c', 1)`)
   const statements = makeStatements(schema)
   let batches = 0
   let broken = 'bank 1'
@@ -74,14 +74,15 @@ t.test('a backlog of records is deleted in batches, and a bank that fails does n
     query: async <R extends object>(text: string, params: readonly Param[] = []) => {
       if (text === statements.dropIdempotencyRecords) {
         batches++
-        if (params[1] === broken) throw new SqlError('timeout', 'too slow')
+        if (params[0] === `\u001f${broken}`) throw new SqlError('timeout', 'too slow')
       }
       return await database.query<R>(text, params)
     },
   }
-  const left = async () => await database.read(`select k.bank_id, count(*)::int as records
+  const left = async () => await database.read(`select split_part(k.bank_key, E'\\x1f', 2) as bank_id,
+      count(*)::int as records
     from ${schema}.idempotency_keys k group by 1
-    union all select u.bank_id, u.used::int from ${schema}.daily_usage u order by 1`)
+    union all select split_part(u.bank_key, E'\\x1f', 2), u.used::int from ${schema}.daily_usage u order by 1`)
   const sweeper = new Sweeper({ executor, schema, statements, intervalMs: 0, vacuum: false })
   await t.rejects(sweeper.sweep(NOW), { message: 'too slow' })
   t.strictSame(await left(), [{ bank_id: 'bank 1', records: 1200 }])
@@ -94,8 +95,8 @@ t.test('a backlog of records is deleted in batches, and a bank that fails does n
 t.test('a sweeper that is stopped ends its round after the statement that runs', async (t) => {
   const schema = schemaIn(t, database)
   await storeIn(database, { schema })
-  await database.query(`insert into ${schema}.daily_usage (tenant_id, bank_id, day, counter, used)
-    select '', 'bank ' || n, 1, 'c', 1 from generate_series(1, 5) n`)
+  await database.query(`insert into ${schema}.daily_usage (bank_key, day, counter, used)
+    select E'\\x1fbank ' || n, 1, 'c', 1 from generate_series(1, 5) n`)
   const stops: Array<Promise<void>> = []
   const executor: Executor = {
     read: database.read.bind(database),
@@ -129,7 +130,8 @@ t.test('a bank without memories leaves no statistics, and counts from 0 when it 
   const sweeper = new Sweeper({
     executor: database, schema, statements: makeStatements(schema), intervalMs: 0, vacuum: false,
   })
-  const statistics = async () => await database.read(`select s.bank_id, sum(s.memories)::int as memories
+  const statistics = async () => await database.read(`select split_part(s.bank_key, E'\\x1f', 2) as bank_id,
+    sum(s.memories)::int as memories
     from ${schema}.bank_statistics s group by 1 order by 1`)
   await sweeper.sweep(NOW)
   t.strictSame(await statistics(), [{ bank_id: 'kept', memories: 1 }])
@@ -155,8 +157,9 @@ t.test('usage counts of past days are deleted, a day late, in every bank', async
     executor: database, schema, statements: makeStatements(schema), intervalMs: 0, vacuum: false,
   })
   await sweeper.sweep(NOW)
-  t.strictSame(await database.read(`select bank_id, day from ${schema}.daily_usage order by bank_id, day`),
-    ['one', 'two'].flatMap((bankId) => days.slice(2).map((day) => ({ bank_id: bankId, day }))))
+  t.strictSame(await database.read(`select split_part(bank_key, E'\\x1f', 2) as bank_id, day
+    from ${schema}.daily_usage order by 1, 2`),
+  ['one', 'two'].flatMap((bankId) => days.slice(2).map((day) => ({ bank_id: bankId, day }))))
 })
 
 t.test('tables are vacuumed when enough has changed, where the database has no autovacuum', async (t) => {

@@ -1,5 +1,4 @@
 import t, { type Test } from 'tap'
-import { LongColumnReader } from '../../../../lib/stores/sql/bounded-rows.js'
 import type { Executor } from '../../../../lib/stores/sql/executor.js'
 import { SqlSearcher } from '../../../../lib/stores/sql/searcher.js'
 import { VectorIndexes, type VectorIndexesOptions } from '../../../../lib/stores/sql/vector-indexes.js'
@@ -62,7 +61,7 @@ t.test('only the largest banks have an index, each over its own vectors', async 
     [false, true, true, false, false],
   )
   for (const { definition } of await indexes()) {
-    t.match(definition, /USING hnsw .*halfvec\(4\).* WHERE .*tenant_id.*bank_id.*model/)
+    t.match(definition, /USING hnsw .*halfvec\(4\).* WHERE .*bank_key.*model/)
   }
   await vectorIndexes.update(CONTRACT_SPACE, (message) => { told.push(message) })
   t.equal(told.length, 2, 'nothing is built twice')
@@ -113,13 +112,11 @@ t.test('the index alone answers a search of a bank whose memories have several p
     maintain: async (text) => { await database.maintain(text) },
     close: async () => {},
   }
-  const searcher = new SqlSearcher({
-    executor: counted, schema, indexes: vectorIndexes, longColumns: new LongColumnReader(counted, schema),
-  })
+  const searcher = new SqlSearcher({ executor: counted, schema, indexes: vectorIndexes })
   searcher.start(CONTRACT_SPACE)
   const request = { banks: [bank('split')], now: NOW, filters: {}, limit: 20, semantic: { vector: QUERY } }
   t.strictSame(await searcher.search(request), await store.search(request))
-  t.equal(reads, 2, 'one of the index, one of the memories')
+  t.equal(reads, 3, 'one of the index, one of the scores, one of the memories')
 })
 
 t.test('a bank that has become clearly smaller loses its index, if indexes may be built', async (t) => {
