@@ -5,7 +5,7 @@ import { AccessControl } from '../lib/access/access-control.js'
 import { BANK_ID_IN_WORDS } from '../lib/validation/ids.js'
 import { callerOf, isBankId, type RequestContext } from '../lib/identity/context.js'
 import type { Config } from '../lib/config/config.js'
-import { McpSchema } from '../lib/config/mcp-schema.js'
+import { McpSchema } from '../lib/config/schema.js'
 import { variable } from '../lib/config/variables.js'
 import { invalidField, ServiceError } from '../lib/errors/service-error.js'
 import { createMemoryService } from '../lib/memory/service.js'
@@ -13,10 +13,10 @@ import { warmUp } from '../lib/memory/warm-up.js'
 import { localOperations } from './local-operations.js'
 import type { MemoryOperations } from './operations.js'
 import { Refusals } from './refusals.js'
-import { RemoteError } from './remote-error.js'
 import { remoteOperations, type ServerConnection } from './remote-operations.js'
 import { createMcpServer } from './server.js'
 import { StdioTransport } from './stdio-transport.js'
+import { MemoryGatewayError } from '../packages/client/src/errors.js'
 import { stackOf } from '../lib/errors/message-of.js'
 
 /** The number of calls of a client that are executed at a time; further ones wait. */
@@ -71,7 +71,7 @@ export async function runMcpStdio (options: McpStdioOptions): Promise<void> {
   const refusals = new Refusals(undefined, (error, { aborted }) => {
     // The client has cancelled the call, or the end of the connection has ended it.
     const isGone = aborted || (error instanceof SdkError && error.code === SdkErrorCode.ConnectionClosed)
-    const isKnown = error instanceof ServiceError || error instanceof RemoteError
+    const isKnown = error instanceof ServiceError || error instanceof MemoryGatewayError
     if (!isGone && !isKnown) log(`unexpected fault: ${stackOf(error)}`)
   })
   try {

@@ -1,6 +1,5 @@
 import { LRUCache } from 'lru-cache'
 import type { AccessControl, Permission } from '../access/access-control.js'
-import { REMOVED_SCORERS } from '../config/scorer-table.js'
 import type { BankConfiguration } from '../config/schema.js'
 import type { Timer } from '../concurrency/deadline.js'
 import {
@@ -235,9 +234,5 @@ async function parseAll (
 /** @throws SyntaxError for a document that is not JSON, which is never stored */
 export function readStored ({ document, ...config }: BankConfig): StoredConfig {
   const configuration = JSON.parse(document ?? '{}') as BankConfiguration
-  const { scorers } = configuration.retrieval ?? {}
-  // An earlier version may have stored the document. Every stored configuration is parsed here, so no later step has to
-  // handle removed scorers, and clients can send back what the API returned.
-  if (scorers !== undefined) for (const name of Object.keys(REMOVED_SCORERS)) Reflect.deleteProperty(scorers, name)
   return { ...config, configuration }
 }

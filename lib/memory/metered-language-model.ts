@@ -1,9 +1,8 @@
 import { DeadlineExceeded, type Timer } from '../concurrency/deadline.js'
 import { NO_CALLER } from '../concurrency/turn-budget.js'
-import type {
-  Generation, GenerateRequest, GenerationPart, LanguageModel, TokenUsage,
+import {
+  type Generation, type GenerateRequest, type GenerationPart, type LanguageModel, type TokenUsage, promptTokens,
 } from '../models/language-model.js'
-import { promptTokens } from '../models/prompt-tokens.js'
 import type { ResolvedBank } from '../policy/bank.js'
 import type { ModelBudget, Reservation } from '../policy/model-budget.js'
 import type { Telemetry } from '../telemetry/telemetry.js'

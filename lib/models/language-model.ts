@@ -1,4 +1,5 @@
 import type { ModelStatus } from './status.js'
+import { sumTokens, TokenCount } from '../text/tokens.js'
 
 export interface Message {
   role: 'system' | 'user' | 'assistant'
@@ -77,3 +78,11 @@ export interface LanguageModel {
 }
 
 export const LANGUAGE_MODEL_METHODS = ['generate'] as const satisfies ReadonlyArray<keyof LanguageModel>
+
+/**
+ * Tokens of a prompt, counted here in turns of the event loop; the model's own count may differ by a little.
+ * @param caller as in TurnBudget.next
+ */
+export async function promptTokens (messages: readonly Message[], caller: string): Promise<number> {
+  return await sumTokens(messages.map(({ content }) => TokenCount.of(content)), caller)
+}

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { runSync } from '../../lib/concurrency/steps.js'
-import { defaultSections } from '../../lib/config/bank-sections.js'
+import { defaultSections } from '../../lib/config/bank-schema.js'
 import { passageSteps } from '../../lib/retrieval/passages.js'
 import type { Memory, NewMemory, Selector } from '../../lib/stores/vector-store.js'
 import { TokenCount } from '../../lib/text/tokens.js'

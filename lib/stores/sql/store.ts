@@ -8,7 +8,7 @@ import type {
   Unembedded, UsageEntry, UsageOutcome, UsageReservation, VectorStore, WriteOptions,
 } from '../vector-store.js'
 import { BankConfigWriter, SqlBankConfigs } from './bank-configs.js'
-import { busySemaphore } from './connection-semaphore.js'
+import { busySemaphore } from './executor.js'
 import type { Executor, ReadOptions } from './executor.js'
 import { openScan } from './export.js'
 import { readMigrations } from './migrations.js'
