@@ -3,7 +3,6 @@ import { bankOf, callerOf, OPERATOR, type BankKey, type RequestContext } from '.
 import { isUuid } from '../validation/ids.js'
 import { mostFrequent } from '../stores/most-frequent.js'
 import type { BankSummary } from '../stores/vector-store.js'
-import { runInTurns } from '../concurrency/steps.js'
 import { giveWay, isDue, mapGivingWay } from '../concurrency/event-loop.js'
 import { decodeCursor, encodeCursor, isBankPlace, isMemoryPlace } from './cursor.js'
 import type { Dependencies } from './dependencies.js'
@@ -85,8 +84,8 @@ export class Banks {
     const { directory, store, clock, backfill } = this.#deps
     const { key: bank } = await directory.openOne(context, 'read', bankId)
     const statistics = await store.statistics(bank, clock())
-    const tags = await runInTurns(mostFrequent(statistics.tagCounts), callerOf(context))
-    const speakers = await runInTurns(mostFrequent(statistics.speakerCounts), callerOf(context))
+    const tags = await mostFrequent(statistics.tagCounts)
+    const speakers = await mostFrequent(statistics.speakerCounts)
     return {
       ...toBankAnswer(statistics),
       chunk_count: statistics.passageCount,
