@@ -1,48 +1,74 @@
 import {
   lengthNorm, MIN_NOTES, neighbourWeight, NOTES_QUESTIONS, toScore, WINDOW_REACH, WITHOUT_DOCUMENT, WITHOUT_OWN_TERMS,
 } from './context.js'
-import { TopK } from './top-k.js'
-import { byScore, MAX_PASSAGES, type LexicalRequest } from './vector-store.js'
+import { bestOf, descendingOrder } from './top-k.js'
+import { MAX_PASSAGES, type LexicalRequest } from './vector-store.js'
 
-/** A passage that has terms of the query. */
-export interface MatchedPassage {
-  readonly ordinal: number
-  readonly length: number
-  /** Which of the query's terms it has, ascending, and how often. */
-  readonly terms: number[]
-  readonly counts: number[]
-}
+/** Flags of a member. */
+export const HAS_DOCUMENT = 1
+/** It ends in a question. */
+export const IS_QUESTION = 2
+/** As `isAssistants` says. Matters only in the pool. */
+export const IS_ASSISTANT = 4
+/** It passes the filters. */
+export const PASSES = 8
 
-/** Adds a term to the passages of a memory. Terms are added in ascending order, so that each store adds up alike. */
-export function addMatch (
-  passages: MatchedPassage[], ordinal: number, length: number, term: number, count: number,
-): void {
-  const known = passages.find((passage) => passage.ordinal === ordinal)
-  if (known === undefined) passages.push({ ordinal, length, terms: [term], counts: [count] })
-  else {
-    known.terms.push(term)
-    known.counts.push(count)
+/** The places of a window: a member of the pool in the middle, and what is before and after it in its sequence. */
+export const WINDOW_PLACES = 2 * WINDOW_REACH + 1
+/** No member, in a window; no passage, among those of a member. */
+export const NONE = -1
+
+/**
+ * What the scores of memories depend on: a store retrieves it for the pool and for the windows of the pool. Members are
+ * numbered from 0, as are their passages that have terms of the query, all together.
+ */
+export class Members {
+  readonly #terms: number
+  readonly flags: number[] = []
+  /** Of the passages of each member. */
+  readonly meanLengths: number[] = []
+  /** By member: its first passage. */
+  readonly firsts: number[] = []
+  /** By passage: the next one of the same member. */
+  readonly nexts: number[] = []
+  readonly ordinals: number[] = []
+  readonly lengths: number[] = []
+  /** By passage, and in it by term. */
+  counts: Float32Array
+
+  /** @param terms of the query @param capacity the passages that are expected */
+  constructor (terms: number, capacity: number) {
+    this.#terms = terms
+    this.counts = new Float32Array(terms * capacity)
+  }
+
+  /** @returns its number */
+  add (flags: number, meanLength: number): number {
+    this.flags.push(flags)
+    this.meanLengths.push(meanLength)
+    return this.firsts.push(NONE) - 1
+  }
+
+  /** Adds a term to a passage. */
+  addMatch (member: number, ordinal: number, length: number, term: number, count: number): void {
+    let passage = this.firsts[member]!
+    while (passage !== NONE && this.ordinals[passage] !== ordinal) passage = this.nexts[passage]!
+    if (passage === NONE) {
+      passage = this.ordinals.push(ordinal) - 1
+      this.lengths.push(length)
+      this.nexts.push(this.firsts[member]!)
+      this.firsts[member] = passage
+      if ((passage + 1) * this.#terms > this.counts.length) this.#grow()
+    }
+    this.counts[passage * this.#terms + term] = count
+  }
+
+  #grow (): void {
+    const grown = new Float32Array(2 * this.counts.length + this.#terms)
+    grown.set(this.counts)
+    this.counts = grown
   }
 }
-
-/** What the score of a memory depends on. A store retrieves it for the pool and for the windows of the pool. */
-export interface Member {
-  readonly memory: { readonly memoryId: string }
-  readonly hasDocument: boolean
-  /** Whether it ends in a question. */
-  readonly isQuestion: boolean
-  /** As `isAssistants` says. Matters only in the pool. */
-  readonly isAssistant: boolean
-  /** Mean length of its passages. */
-  readonly meanLength: number
-  /** In any order. */
-  readonly passages: readonly MatchedPassage[]
-  /** Whether it passes the filters. */
-  readonly passes: boolean
-}
-
-/** A member of the pool in the middle, and what is before and after it in its sequence. */
-export type Window<M> = ReadonlyArray<M | undefined>
 
 /** What BM25 uses of a bank. */
 export interface BankStatistics {
@@ -53,22 +79,15 @@ export interface BankStatistics {
   readonly frequencies: readonly number[]
 }
 
-export interface ScoredMember<M> {
-  readonly memory: Member['memory']
-  readonly member: M
-  readonly score: number
-  readonly own: number
-  /** The best passages that have terms of the query; empty when only its neighbours have. */
-  readonly passages: ReadonlyArray<{ ordinal: number, score: number }>
-}
-
-export interface LexicalScores<M> {
+export interface LexicalScores {
   /** Step 7. */
-  readonly best: Array<ScoredMember<M>>
+  readonly best: ReadonlyArray<{ member: number, score: number, own: number }>
   /** The candidates that pass the filters and are found, but only by the terms of their neighbours. */
-  readonly byContext: readonly M[]
-  /** The scores of any member that was retrieved, whether or not it is a candidate. */
-  scoresOf (member: M): { score: number, own: number }
+  readonly byContext: readonly number[]
+  /** The scores of any member, whether or not it is a candidate. */
+  scoresOf (member: number): { score: number, own: number }
+  /** The best passages that have terms of the query; empty when only its neighbours have. */
+  passagesOf (member: number): Array<{ ordinal: number, score: number }>
 }
 
 /** The factors of BM25 that depend on the query and the bank, but not on a passage: step 1 of lib/stores/context.ts. */
@@ -79,6 +98,8 @@ export class QueryWeights {
   /** The highest score that the query can reach. */
   readonly highest: number
   readonly #length: LexicalRequest['length']
+  /** Of the request; 0 without one. */
+  readonly #pivot: number
   readonly #meanLength: number
 
   constructor ({ passages, meanLength, frequencies }: BankStatistics, { k1, length }: LexicalRequest) {
@@ -88,23 +109,14 @@ export class QueryWeights {
     ))
     this.highest = this.gains.reduce((sum, gain) => sum + gain, 0)
     this.#length = length
+    this.#pivot = 'pivot' in length ? length.pivot : 0
     // If all passages have the length 0, b has no effect.
     this.#meanLength = meanLength > 0 ? meanLength : Infinity
   }
 
   /** @param pivot replaces that of the request */
-  normOf (length: number, pivot?: number): number {
-    return lengthNorm(length, pivot === undefined ? this.#length : { pivot }, this.#meanLength)
-  }
-
-  /** The sum of step 1, from which `toShare` makes a score. */
-  sumOf ({ terms, counts }: Pick<MatchedPassage, 'terms' | 'counts'>, norm: number): number {
-    let sum = 0
-    for (let at = 0; at < terms.length; at++) {
-      const count = counts[at]!
-      sum += this.gains[terms[at]!]! * count / (count + this.k1 * norm)
-    }
-    return sum
+  normOf (length: number, pivot = this.#pivot): number {
+    return pivot > 0 ? Math.max(1, length / pivot) : lengthNorm(length, this.#length, this.#meanLength)
   }
 
   toShare (sum: number): number {
@@ -112,141 +124,194 @@ export class QueryWeights {
   }
 }
 
-interface Candidate<M> {
-  readonly member: M
-  /** Its best passage; undefined without a term of the query. */
-  readonly best: MatchedPassage | undefined
-  readonly norm: number
-  readonly own: number
-  /** By the distance in places plus WINDOW_REACH. */
-  readonly neighbours: Array<Candidate<M> | undefined>
-}
-
-/** Steps 2 to 7 of lib/stores/context.ts. @param windows empty without `context` */
-export function lexicalScores<M extends Member> (
-  query: QueryWeights, request: LexicalRequest, pool: readonly M[], windows: ReadonlyArray<Window<M>>, limit: number,
-): LexicalScores<M> {
-  const pivot = request.context ? notesPivot(request, pool) : undefined
-  const candidates = new Map<M, Candidate<M>>()
-  const toCandidate = (member: M) => {
-    let candidate = candidates.get(member)
-    if (candidate === undefined) candidates.set(member, candidate = makeCandidate(query, member, pivot))
-    return candidate
-  }
-  for (const member of pool) toCandidate(member)
-  for (const window of windows) {
-    const inside = window.map((member) => member && toCandidate(member))
-    for (const [at, candidate] of inside.entries()) {
-      if (candidate === undefined) continue
-      for (let places = 1; places <= WINDOW_REACH; places++) {
-        const other = inside[at + places]
-        if (other === undefined) continue
-        candidate.neighbours[WINDOW_REACH + places] = other
-        other.neighbours[WINDOW_REACH - places] = candidate
-      }
-    }
-  }
-  const sums = new Float64Array(query.gains.length)
-  const scoreOf = (candidate: Candidate<M>) => (
-    candidate.neighbours.length === 0 ? candidate.own : scoreInContext(query, candidate, sums)
-  )
-  const best = new TopK<{ memory: Member['memory'], candidate: Candidate<M>, score: number }>(limit, byScore)
-  const byContext: M[] = []
-  for (const candidate of candidates.values()) {
-    const { member, own } = candidate
-    if (!member.passes || (own === 0 && !member.hasDocument && !answersQuestion(candidate))) continue
-    const score = scoreOf(candidate)
-    if (score === 0) continue
-    best.offer({ memory: member.memory, candidate, score })
+/**
+ * Steps 2 to 7 of lib/stores/context.ts.
+ * @param windows the members at the places of each window, one window after the other; empty without `context`
+ * @param compareIds orders members by their ids
+ */
+export function lexicalScores (
+  query: QueryWeights, request: LexicalRequest, members: Members, pool: readonly number[], windows: Int32Array,
+  limit: number, compareIds: (a: number, b: number) => number,
+): LexicalScores {
+  const scoring = new Scoring(query, members, request.context ? notesPivot(request, members, pool) : undefined)
+  for (const member of pool) scoring.addCandidate(member)
+  for (let from = 0; from < windows.length; from += WINDOW_PLACES) scoring.addWindow(windows, from)
+  const scores = new Float64Array(members.flags.length)
+  const found: number[] = []
+  const byContext: number[] = []
+  for (const member of scoring.candidates) {
+    const score = scores[member] = scoring.scoreOf(member)
+    if (score === 0 || (members.flags[member]! & PASSES) === 0) continue
+    const own = scoring.owns[member]!
+    if (own === 0 && (members.flags[member]! & HAS_DOCUMENT) === 0 && !scoring.answersQuestion(member)) continue
+    found.push(member)
     if (own === 0) byContext.push(member)
   }
+  const best = descendingOrder(bestOf(found, scores, limit, compareIds), scores, compareIds)
   return {
-    best: best.sorted().map(({ memory, candidate: { member, own }, score }) => (
-      { memory, member, score, own, passages: bestPassages(query, member) }
-    )),
+    best: best.map((member) => ({ member, score: scores[member]!, own: scoring.owns[member]! })),
     byContext,
     scoresOf (member) {
-      const candidate = candidates.get(member)
-      if (candidate !== undefined) return { score: scoreOf(candidate), own: candidate.own }
-      const { own } = makeCandidate(query, member, undefined)
-      return { score: own, own }
+      const own = scoring.ownOf(member)
+      return { score: scoring.isCandidate(member) ? scores[member]! : own, own }
     },
+    passagesOf: (member) => scoring.passagesOf(member),
   }
 }
 
 /** The pivot for a pool of notes or articles; undefined when the pool is not known to be one. */
-function notesPivot ({ length }: LexicalRequest, pool: readonly Member[]): number | undefined {
+function notesPivot ({ length }: LexicalRequest, { flags }: Members, pool: readonly number[]): number | undefined {
   if (!('pivot' in length) || length.notesPivot === undefined || pool.length < MIN_NOTES) return undefined
   let questions = 0
-  for (const { isQuestion, isAssistant } of pool) {
-    if (isAssistant) return undefined
-    if (isQuestion) questions++
+  for (const member of pool) {
+    if ((flags[member]! & IS_ASSISTANT) !== 0) return undefined
+    if ((flags[member]! & IS_QUESTION) !== 0) questions++
   }
   return 100 * questions < NOTES_QUESTIONS * pool.length ? length.notesPivot : undefined
 }
 
-function makeCandidate<M extends Member> (query: QueryWeights, member: M, pivot: number | undefined): Candidate<M> {
-  const { passages, meanLength } = member
-  let [best, highest] = [passages[0], -1]
-  for (const passage of passages.length > 1 ? passages : []) {
-    const score = query.toShare(query.sumOf(passage, query.normOf(passage.length)))
-    if (score > highest || (score === highest && passage.ordinal < best!.ordinal)) [best, highest] = [passage, score]
+/** The values of the candidates, by member. */
+class Scoring {
+  readonly candidates: number[] = []
+  readonly owns: Float64Array
+  readonly #query: QueryWeights
+  readonly #members: Members
+  readonly #pivot: number | undefined
+  /** Of their best passages; 0 of members that are no candidates. */
+  readonly #norms: Float64Array
+  /** The best passages. */
+  readonly #bests: Int32Array
+  /** By member, and by the distance in places plus WINDOW_REACH: the number of the neighbour plus 1, or 0. */
+  readonly #neighbours: Int32Array
+  readonly #isCandidate: Uint8Array
+  /** Of the neighbours of one candidate: where their counts begin, and their weights. */
+  readonly #from: number[] = [0, 0, 0, 0]
+  readonly #weights: number[] = [0, 0, 0, 0]
+
+  constructor (query: QueryWeights, members: Members, pivot: number | undefined) {
+    const { length } = members.flags
+    this.#query = query
+    this.#members = members
+    this.#pivot = pivot
+    this.owns = new Float64Array(length)
+    this.#norms = new Float64Array(length)
+    this.#bests = new Int32Array(length)
+    this.#neighbours = new Int32Array(length * WINDOW_PLACES)
+    this.#isCandidate = new Uint8Array(length)
   }
-  const norm = query.normOf(best?.length ?? meanLength, pivot)
-  const own = best === undefined ? 0 : query.toShare(query.sumOf(best, norm))
-  return { member, best, norm, own, neighbours: [] }
-}
 
-/** Whether the neighbour directly before ends in a question and has a term of the query. */
-function answersQuestion ({ neighbours }: Candidate<Member>): boolean {
-  const before = neighbours[WINDOW_REACH - 1]
-  return before !== undefined && before.member.isQuestion && before.own > 0
-}
+  isCandidate (member: number): boolean {
+    return this.#isCandidate[member] === 1
+  }
 
-/** Steps 5 and 6. @param sums by term; all 0, before and after */
-function scoreInContext (query: QueryWeights, candidate: Candidate<Member>, sums: Float64Array): number {
-  const { member: { hasDocument, isQuestion }, best, norm, own, neighbours } = candidate
-  const { gains, k1 } = query
-  // The terms with a sum above 0, in the order of their first counts, which is the same in every store.
-  const terms: number[] = []
-  let fixed = 0
-  if (best !== undefined) {
-    for (const [at, term] of best.terms.entries()) {
-      sums[term] = best.counts[at]!
-      terms.push(term)
+  /** Step 2. */
+  addCandidate (member: number): void {
+    if (this.#isCandidate[member] === 1) return
+    this.#isCandidate[member] = 1
+    this.candidates.push(member)
+    const { lengths, meanLengths } = this.#members
+    const best = this.#bests[member] = this.#bestOf(member)
+    const norm = this.#norms[member] =
+      this.#query.normOf(best === NONE ? meanLengths[member]! : lengths[best]!, this.#pivot)
+    if (best !== NONE) this.owns[member] = this.#query.toShare(this.#sumOf(best, norm))
+  }
+
+  addWindow (windows: Int32Array, from: number): void {
+    for (let at = from; at < from + WINDOW_PLACES; at++) if (windows[at] !== NONE) this.addCandidate(windows[at]!)
+    for (let at = from; at < from + WINDOW_PLACES; at++) {
+      const member = windows[at]!
+      if (member === NONE) continue
+      for (let places = 1; places <= WINDOW_REACH && at + places < from + WINDOW_PLACES; places++) {
+        const other = windows[at + places]!
+        if (other === NONE) continue
+        this.#neighbours[member * WINDOW_PLACES + WINDOW_REACH + places] = other + 1
+        this.#neighbours[other * WINDOW_PLACES + WINDOW_REACH - places] = member + 1
+      }
     }
-    if (!hasDocument) fixed = terms.length
   }
-  const ownTerms = fixed === 0 ? undefined : best!.terms
-  for (let at = 0; at < neighbours.length; at++) {
-    const neighbour = neighbours[at]
-    // The norm can be 0 where b is 1.
-    if (neighbour?.best === undefined || neighbour.norm === 0) continue
-    const weight = neighbourWeight(at - WINDOW_REACH, neighbour.member.isQuestion, isQuestion) *
-      (hasDocument ? 1 : WITHOUT_DOCUMENT) / neighbour.norm
-    const { terms: added, counts } = neighbour.best
-    for (let i = 0; i < added.length; i++) {
-      const term = added[i]!
-      if (ownTerms?.includes(term) === true) continue
-      if (sums[term] === 0) terms.push(term)
-      sums[term]! += counts[i]! * weight
-    }
-  }
-  let sum = 0
-  for (const term of terms) {
-    const count = sums[term]!
-    sum += gains[term]! * count / (count + k1 * norm)
-    sums[term] = 0
-  }
-  return query.toShare(own > 0 || answersQuestion(candidate) ? sum : sum * WITHOUT_OWN_TERMS)
-}
 
-function bestPassages (query: QueryWeights, { passages }: Member): ScoredMember<Member>['passages'] {
-  return passages
-    .map((passage) => ({
-      ordinal: passage.ordinal, score: query.toShare(query.sumOf(passage, query.normOf(passage.length))),
-    }))
-    .filter(({ score }) => score > 0)
-    .sort((a, b) => b.score - a.score || a.ordinal - b.ordinal)
-    .slice(0, MAX_PASSAGES)
+  /** The own score of any member. */
+  ownOf (member: number): number {
+    if (this.#isCandidate[member] === 1) return this.owns[member]!
+    const best = this.#bestOf(member)
+    return best === NONE ? 0 : this.#scoreOfPassage(best)
+  }
+
+  /** Whether the neighbour directly before ends in a question and has a term of the query. */
+  answersQuestion (member: number): boolean {
+    const before = this.#neighbours[member * WINDOW_PLACES + WINDOW_REACH - 1]! - 1
+    return before >= 0 && (this.#members.flags[before]! & IS_QUESTION) !== 0 && this.owns[before]! > 0
+  }
+
+  /** Steps 5 and 6, of a candidate. */
+  scoreOf (member: number): number {
+    const { flags, counts } = this.#members
+    const { gains, k1 } = this.#query
+    const [from, weights] = [this.#from, this.#weights]
+    const hasDocument = (flags[member]! & HAS_DOCUMENT) !== 0
+    const isQuestion = (flags[member]! & IS_QUESTION) !== 0
+    let neighbours = 0
+    for (let place = 0; place < WINDOW_PLACES; place++) {
+      const other = this.#neighbours[member * WINDOW_PLACES + place]! - 1
+      // The norm can be 0 where b is 1.
+      if (other < 0 || this.#bests[other] === NONE || this.#norms[other] === 0) continue
+      from[neighbours] = this.#bests[other]! * gains.length
+      weights[neighbours++] = neighbourWeight(place - WINDOW_REACH, (flags[other]! & IS_QUESTION) !== 0, isQuestion) *
+        (hasDocument ? 1 : WITHOUT_DOCUMENT) / this.#norms[other]!
+    }
+    const own = this.owns[member]!
+    if (neighbours === 0) return own
+    const best = this.#bests[member]!
+    const saturation = k1 * this.#norms[member]!
+    let sum = 0
+    for (let term = 0; term < gains.length; term++) {
+      let count = best === NONE ? 0 : counts[best * gains.length + term]!
+      if (count === 0 || hasDocument) {
+        for (let at = 0; at < neighbours; at++) count += counts[from[at]! + term]! * weights[at]!
+      }
+      if (count > 0) sum += gains[term]! * count / (count + saturation)
+    }
+    return this.#query.toShare(own > 0 || this.answersQuestion(member) ? sum : sum * WITHOUT_OWN_TERMS)
+  }
+
+  passagesOf (member: number): Array<{ ordinal: number, score: number }> {
+    const { firsts, nexts, ordinals } = this.#members
+    const passages: Array<{ ordinal: number, score: number }> = []
+    for (let passage = firsts[member]!; passage !== NONE; passage = nexts[passage]!) {
+      const score = this.#scoreOfPassage(passage)
+      if (score > 0) passages.push({ ordinal: ordinals[passage]!, score })
+    }
+    return passages.sort((a, b) => b.score - a.score || a.ordinal - b.ordinal).slice(0, MAX_PASSAGES)
+  }
+
+  /** The best passage of a member that has terms of the query. */
+  #bestOf (member: number): number {
+    const { firsts, nexts, ordinals } = this.#members
+    let best = firsts[member]!
+    if (best === NONE || nexts[best] === NONE) return best
+    let highest = this.#scoreOfPassage(best)
+    for (let passage = nexts[best]!; passage !== NONE; passage = nexts[passage]!) {
+      const score = this.#scoreOfPassage(passage)
+      if (score < highest || (score === highest && ordinals[passage]! > ordinals[best]!)) continue
+      best = passage
+      highest = score
+    }
+    return best
+  }
+
+  #scoreOfPassage (passage: number): number {
+    return this.#query.toShare(this.#sumOf(passage, this.#query.normOf(this.#members.lengths[passage]!)))
+  }
+
+  /** The sum of step 1, from which `toShare` makes a score. */
+  #sumOf (passage: number, norm: number): number {
+    const { gains, k1 } = this.#query
+    const { counts } = this.#members
+    let sum = 0
+    for (let term = 0; term < gains.length; term++) {
+      const count = counts[passage * gains.length + term]!
+      if (count > 0) sum += gains[term]! * count / (count + k1 * norm)
+    }
+    return sum
+  }
 }

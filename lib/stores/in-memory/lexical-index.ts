@@ -1,8 +1,8 @@
 import { isAssistants, poolSize, WINDOW_REACH } from '../context.js'
 import {
-  addMatch, lexicalScores, QueryWeights, type MatchedPassage, type Member, type ScoredMember,
+  HAS_DOCUMENT, IS_ASSISTANT, IS_QUESTION, lexicalScores, Members, NONE, PASSES, QueryWeights, WINDOW_PLACES,
 } from '../lexical-scores.js'
-import { TopK } from '../top-k.js'
+import { bestOf } from '../top-k.js'
 import { byMemoryId, type LexicalRequest, type Passage } from '../vector-store.js'
 import type { Accept, Entry } from './bank.js'
 
@@ -28,8 +28,10 @@ interface SearchOptions {
 
 export interface LexicalMatches {
   /** Best first. */
-  best: ReadonlyArray<ScoredMember<{ entry: Entry }>>
+  best: ReadonlyArray<{ entry: Entry, memory: Entry['memory'], member: number, score: number, own: number }>
   total: number
+  /** The best passages of a member; empty when only the terms of its neighbours matched. */
+  passagesOf (member: number): Array<{ ordinal: number, score: number }>
   /**
    * The scores of any memory of the bank, by the `head` that it had when the search was made; the index may have
    * changed since.
@@ -37,26 +39,8 @@ export interface LexicalMatches {
   scoresOf (head: number): { score: number, own: number }
 }
 
-class EntryMember implements Member {
-  readonly entry: Entry
-  readonly memory: Entry['memory']
-  readonly hasDocument: boolean
-  readonly isQuestion: boolean
-  readonly isAssistant: boolean
-  readonly meanLength: number
-  readonly passes: boolean
-  readonly passages: MatchedPassage[] = []
-
-  constructor (entry: Entry, meanLength: number, accept: Accept) {
-    this.entry = entry
-    this.memory = entry.memory
-    this.hasDocument = entry.memory.documentId !== null
-    this.isQuestion = entry.endsAsQuestion
-    this.isAssistant = isAssistants(entry.memory)
-    this.meanLength = meanLength
-    this.passes = accept === undefined || accept(entry.memory)
-  }
-}
+/** Arrays of zeros, as long as the longest index that was searched. No two searches use them at the same time. */
+let scratch = { shares: new Float64Array(0), numbers: new Int32Array(0) }
 
 /**
  * An inverted index of the passages of a bank, and the lexical search of it (lib/stores/context.ts). The passages of a
@@ -69,6 +53,8 @@ export class LexicalIndex {
   #entries: Array<Entry | undefined> = []
   /** The number of the first passage of the same memory. */
   #heads: number[] = []
+  /** Of the memory, without PASSES. */
+  #flags: number[] = []
   #lengths: number[] = []
   #removed = 0
   #totalLength = 0
@@ -96,9 +82,12 @@ export class LexicalIndex {
     this.#isSplit ||= passages.length > 1
     this.#isInOrder &&= entry.memory.memoryId > this.#lastId
     this.#lastId = entry.memory.memoryId
+    const flags = (entry.memory.documentId === null ? 0 : HAS_DOCUMENT) | (entry.endsAsQuestion ? IS_QUESTION : 0) |
+      (isAssistants(entry.memory) ? IS_ASSISTANT : 0)
     for (const [ordinal, { terms, length }] of passages.entries()) {
       this.#entries.push(entry)
       this.#heads.push(head)
+      this.#flags.push(flags)
       this.#lengths.push(Math.fround(length))
       this.#totalLength += Math.fround(length)
       for (const [term, value] of terms) {
@@ -137,53 +126,68 @@ export class LexicalIndex {
     const lists = this.#listsOf(request.terms)
     const statistics = { passages: this.size, meanLength: this.#meanLength, frequencies: lists.map(count) }
     const query = new QueryWeights(statistics, request)
-    const { shares, heads } = this.#ownScores(lists, query)
+    // The scores of a search by meaning, too, are asked for when others may have been made.
+    const { shares, numbers } = counts === undefined ? zeros(this.#entries.length) : newZeros(this.#entries.length)
+    const { matched, heads } = this.#ownScores(lists, query, shares)
     const accepted = accept === undefined ? heads : heads.filter((head) => accept(this.#entries[head]!.memory))
-    const pools = accept === undefined ? [heads] : [heads, accepted]
-    const pool = [...new Set(pools.flatMap((from) => this.#best(from, shares, poolSize(limit))))]
+    const pool = this.#poolOf(accept === undefined ? [heads] : [heads, accepted], shares, poolSize(limit))
 
-    const members: EntryMember[] = []
-    const memberNumbers = new Int32Array(this.#entries.length)
-    const toMember = (entry: Entry | undefined) => {
-      if (entry === undefined) return undefined
-      const { head, passages: { length } } = entry
-      const known = memberNumbers[head]!
-      if (known > 0) return members[known - 1]!
-      const member = new EntryMember(entry, this.#meanLengthOf(entry), accept)
-      memberNumbers.fill(members.push(member), head, head + length)
-      return member
+    // The first passages of the members.
+    const memberHeads: number[] = []
+    const members = new Members(lists.length, pool.length)
+    const toMember = (entry: Entry) => {
+      const { head } = entry
+      const known = numbers[head]!
+      if (known > 0) return known - 1
+      const passes = accept === undefined || accept(entry.memory) ? PASSES : 0
+      const last = head + entry.passages.length
+      const number = memberHeads.push(head)
+      for (let passage = head; passage < last; passage++) numbers[passage] = number
+      return members.add(this.#flags[head]! | passes, this.#meanLengthOf(entry))
     }
-    // Without a document only memories matter that have a term of the query or may follow a matching question, unless
-    // the scores of all are asked for.
-    const toWindow = (entry: Entry) => {
-      const window = windowOf(entry)
-      const needsAll = counts !== undefined || entry.memory.documentId !== null
-      return window.map((one, at) => {
-        if (one === undefined) return undefined
-        const before = window[at - 1]
-        const matters = needsAll || shares[one.head]! > 0 || before === undefined ||
-          (before.endsAsQuestion && shares[before.head]! > 0)
-        return matters ? toMember(one) : undefined
-      })
+    const pooled = pool.map((head) => toMember(this.#entries[head]!))
+    const windows = new Int32Array(request.context ? pool.length * WINDOW_PLACES : 0)
+    for (let at = 0; at < windows.length; at += WINDOW_PLACES) {
+      const middle = this.#entries[pool[at / WINDOW_PLACES]!]!
+      // Without a document only memories matter that have a term of the query or may follow a matching question, unless
+      // the scores of all are asked for.
+      const needsAll = counts !== undefined || middle.memory.documentId !== null
+      let [before, entry]: Array<Entry | undefined> = [undefined, middle.before?.before]
+      for (let place = 0; place < WINDOW_PLACES; place++) {
+        if (place === WINDOW_REACH - 1) entry = middle.before
+        else if (place === WINDOW_REACH) entry = middle
+        else if (place > WINDOW_REACH) entry = before?.after
+        const matters = entry !== undefined && (needsAll || before === undefined || shares[entry.head]! > 0 ||
+          (before.endsAsQuestion && shares[before.head]! > 0))
+        windows[at + place] = matters ? toMember(entry!) : NONE
+        before = entry
+      }
     }
-    const windows = request.context ? pool.map(toWindow) : []
-    const pooled = pool.map((entry) => toMember(entry)!)
-    addPassages(lists, memberNumbers, members, this.#lengths)
-    const scores = lexicalScores(query, request, pooled, windows, limit)
+    addMatches(lists, numbers, memberHeads, members, this.#lengths)
+    const entries = memberHeads.map((head) => this.#entries[head]!)
+    const scores = lexicalScores(
+      query, request, members, pooled, windows, limit, (a, b) => byMemoryId(entries[a]!, entries[b]!),
+    )
 
-    const found = [...scores.byContext.map(({ entry }) => entry)]
-    let total = counts === undefined ? accepted.length + found.length : 0
-    if (counts !== undefined) {
+    let total = counts === undefined ? accepted.length + scores.byContext.length : 0
+    if (counts === undefined) {
+      for (const number of matched) shares[number] = 0
+      for (const head of heads) shares[head] = 0
+      for (const { head, passages } of entries) numbers.fill(0, head, head + passages.length)
+    } else {
       for (const head of accepted) if (counts(this.#entries[head]!)) total++
-      for (const entry of found) if (counts(entry)) total++
+      for (const member of scores.byContext) if (counts(entries[member]!)) total++
     }
     return {
-      best: scores.best,
+      best: scores.best.map(({ member, score, own }) => (
+        { entry: entries[member]!, memory: entries[member]!.memory, member, score, own }
+      )),
       total,
+      passagesOf: (member) => scores.passagesOf(member),
       scoresOf: (head) => {
-        const number = memberNumbers[head]!
+        const number = numbers[head]!
         const own = shares[head]!
-        return number > 0 ? scores.scoresOf(members[number - 1]!) : { score: own, own }
+        return number > 0 ? scores.scoresOf(number - 1) : { score: own, own }
       },
     }
   }
@@ -211,43 +215,42 @@ export class LexicalIndex {
     return sum / length
   }
 
-  /** The own scores of memories, by the numbers of their first passages, and these numbers. */
-  #ownScores (lists: readonly Postings[], query: QueryWeights): { shares: Float64Array, heads: number[] } {
-    const shares = new Float64Array(this.#entries.length)
+  /**
+   * Sets the own scores of memories, by the numbers of their first passages.
+   * @returns these numbers, and those of all passages that have terms of the query
+   */
+  #ownScores (
+    lists: readonly Postings[], query: QueryWeights, shares: Float64Array,
+  ): { matched: number[], heads: number[] } {
     const matched: number[] = []
     for (const [at, list] of lists.entries()) addScores(list, query.gains[at]!, query, this.#lengths, shares, matched)
     for (const number of matched) shares[number] = query.toShare(shares[number]!)
-    if (!this.#isSplit) return { shares, heads: matched }
+    if (!this.#isSplit) return { matched, heads: matched }
     const heads = new Set<number>()
     for (const number of matched) {
       const head = this.#heads[number]!
       heads.add(head)
       if (number !== head) shares[head] = Math.max(shares[head]!, shares[number]!)
     }
-    return { shares, heads: [...heads] }
+    return { matched, heads: [...heads] }
   }
 
-  /** The best memories: descending by score, ties by id. */
-  #best (heads: readonly number[], shares: Float64Array, count: number): Entry[] {
+  /** The best memories of each list. */
+  #poolOf (lists: ReadonlyArray<readonly number[]>, shares: Float64Array, size: number): readonly number[] {
     const entries = this.#entries
     const compareIds = this.#isInOrder
       ? (a: number, b: number) => a - b
       : (a: number, b: number) => byMemoryId(entries[a]!, entries[b]!)
-    const best = new TopK<number>(count, (a, b) => shares[b]! - shares[a]! || compareIds(a, b))
-    let lowest = Number.MIN_VALUE
-    for (const head of heads) {
-      if (shares[head]! < lowest) continue
-      best.offer(head)
-      if (best.threshold !== undefined) lowest = shares[best.threshold]!
-    }
-    return best.sorted().map((head) => entries[head]!)
+    const pools = lists.map((heads) => bestOf(heads, shares, size, compareIds))
+    return pools.length === 1 ? pools[0]! : [...new Set(pools.flat())]
   }
 
   #compact (): void {
     const numbers = new Int32Array(this.#entries.length).fill(-1)
-    const [entries, heads, lengths] = [this.#entries, this.#heads, this.#lengths]
+    const [entries, heads, flags, lengths] = [this.#entries, this.#heads, this.#flags, this.#lengths]
     this.#entries = []
     this.#heads = []
+    this.#flags = []
     this.#lengths = []
     for (const [number, entry] of entries.entries()) {
       if (entry === undefined) continue
@@ -255,6 +258,7 @@ export class LexicalIndex {
       const head = numbers[heads[number]!]!
       entry.head = head
       this.#heads.push(head)
+      this.#flags.push(flags[number]!)
       this.#lengths.push(lengths[number]!)
     }
     this.#removed = 0
@@ -297,31 +301,27 @@ function addScores (
   }
 }
 
-/** Gives the members their passages that have terms of the query. */
-function addPassages (
-  lists: readonly Postings[], memberNumbers: Int32Array, members: readonly EntryMember[], lengths: readonly number[],
+/** Gives the members the terms of the query that their passages have. */
+function addMatches (
+  lists: readonly Postings[], numbers: Int32Array, memberHeads: readonly number[], members: Members,
+  lengths: readonly number[],
 ): void {
   for (const [term, list] of lists.entries()) {
     for (let at = 0; at < list.length; at += 2) {
-      const number = list[at]!
-      const member = memberNumbers[number]!
-      if (member === 0) continue
-      const { entry, passages } = members[member - 1]!
-      addMatch(passages, number - entry.head, lengths[number]!, term, list[at + 1]!)
+      const passage = list[at]!
+      const number = numbers[passage]!
+      if (number === 0) continue
+      members.addMatch(number - 1, passage - memberHeads[number - 1]!, lengths[passage]!, term, list[at + 1]!)
     }
   }
 }
 
-/** A memory in the middle of its neighbours. */
-function windowOf (entry: Entry): Array<Entry | undefined> {
-  const window = new Array<Entry | undefined>(2 * WINDOW_REACH + 1).fill(undefined)
-  window[WINDOW_REACH] = entry
-  let [before, after]: Array<Entry | undefined> = [entry, entry]
-  for (let places = 1; places <= WINDOW_REACH; places++) {
-    before = before?.before
-    after = after?.after
-    window[WINDOW_REACH - places] = before
-    window[WINDOW_REACH + places] = after
-  }
-  return window
+function newZeros (length: number): typeof scratch {
+  return { shares: new Float64Array(length), numbers: new Int32Array(length) }
+}
+
+/** The reused arrays, at least of this length, which the caller leaves as it found them. */
+function zeros (length: number): typeof scratch {
+  if (scratch.shares.length < length) scratch = newZeros(length + (length >> 1))
+  return scratch
 }

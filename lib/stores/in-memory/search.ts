@@ -61,12 +61,14 @@ async function searchBank (
     ? { nearest: [], embedded: 0 }
     : await findNearest(bank, query, limit, accept)
   return {
-    lexical: byWords?.best.map(({ member: { entry }, score, own, passages }) => {
+    lexical: byWords?.best.map(({ entry, member, score, own }) => {
       const cosine = query && cosineOf(entry, query)
       const scores = cosine === undefined ? { lexical: score, own } : { lexical: score, own, semantic: cosine }
-      // Only the terms of its neighbours matched: its first passage is shown.
-      const matched = passages.length > 0 ? passages : [{ ordinal: 0, score }]
-      return toCandidate(bank, entry, scores, score, () => matched)
+      return toCandidate(bank, entry, scores, score, () => {
+        const passages = byWords.passagesOf(member)
+        // Only the terms of its neighbours matched: its first passage is shown.
+        return passages.length > 0 ? passages : [{ ordinal: 0, score }]
+      })
     }) ?? [],
     semantic: nearest.map(({ entry, head, score }) => {
       const words = byWords?.scoresOf(head)

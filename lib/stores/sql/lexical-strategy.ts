@@ -1,7 +1,7 @@
 import { DAY_MS } from '../../time/days.js'
 import { ASSISTANTS, poolSize, WINDOW_REACH } from '../context.js'
 import {
-  addMatch, lexicalScores, QueryWeights, type LexicalScores, type MatchedPassage, type Member, type Window,
+  HAS_DOCUMENT, IS_ASSISTANT, IS_QUESTION, lexicalScores, Members, NONE, PASSES, QueryWeights, WINDOW_PLACES,
 } from '../lexical-scores.js'
 import type { LexicalRequest } from '../vector-store.js'
 import { arrayElements, arrayNumbers } from './arrays.js'
@@ -265,12 +265,16 @@ function windows ({ schema, parameters, unexpired }: Shape, { length }: LexicalR
   ]
 }
 
-interface SqlMember extends Member {
-  readonly memory: { readonly memoryId: string }
-  readonly passages: MatchedPassage[]
-}
-
-interface ScoredRow extends Pick<LexicalScores<SqlMember>, 'best' | 'byContext'> {
+interface ScoredRow {
+  /** Step 7 of lib/stores/context.ts. */
+  readonly best: ReadonlyArray<{
+    memoryId: string
+    score: number
+    own: number
+    passages: ReadonlyArray<{ ordinal: number, score: number }>
+  }>
+  /** The ids of memories that are found only by the terms of their neighbours. */
+  readonly byContext: readonly string[]
   /** The scores of any memory that was retrieved. */
   scoresOf (memoryId: string): { score: number, own: number }
 }
@@ -288,60 +292,60 @@ export function scoreRow (row: LexicalRow, request: LexicalRequest, limit: numbe
     row.member_windows, row.member_places, row.member_documents, row.member_questions, row.member_assistants,
     row.member_lengths, row.member_passing,
   ].map(numbers) as [number[], number[], number[], number[], number[], number[], number[]]
+  const [matchMembers, terms, ordinals, matchLengths, counts] = [
+    row.match_members, row.match_terms, row.match_ordinals, row.match_lengths, row.match_counts,
+  ].map(numbers) as [number[], number[], number[], number[], number[]]
+  const members = new Members(query.gains.length, ids.length)
   const numberOf = new Map<string, number>()
-  for (const [number, id] of ids.entries()) if (!numberOf.has(id)) numberOf.set(id, number)
-  const passages: MatchedPassage[][] = []
-  const [terms, ordinals, matchLengths, counts] = [
-    row.match_terms, row.match_ordinals, row.match_lengths, row.match_counts,
-  ].map(numbers) as [number[], number[], number[], number[]]
-  for (const [at, number] of numbers(row.match_members).entries()) {
-    addMatch(passages[number - 1] ??= [], ordinals[at]!, matchLengths[at]!, terms[at]! - 1, counts[at]!)
-  }
-
-  const members: SqlMember[] = []
   // A memory that is listed several times is one member, that of its first place in the list.
-  const toMember = (listed: number) => {
-    const number = numberOf.get(ids[listed]!)!
-    const member = members[number] ?? {
-      memory: { memoryId: ids[number]! },
-      hasDocument: documents[number] === 1,
-      isQuestion: questions[number] === 1,
-      isAssistant: assistants[number] === 1,
-      meanLength: lengths[number]!,
-      passes: passing[number] === 1,
-      passages: passages[number] ?? [],
-    }
-    members[number] = member
-    return member
+  const memberOf = ids.map((id, listed) => {
+    const known = numberOf.get(id)
+    if (known !== undefined) return known
+    const flags = (documents[listed] === 1 ? HAS_DOCUMENT : 0) | (questions[listed] === 1 ? IS_QUESTION : 0) |
+      (assistants[listed] === 1 ? IS_ASSISTANT : 0) | (passing[listed] === 1 ? PASSES : 0)
+    const number = members.add(flags, lengths[listed]!)
+    numberOf.set(id, number)
+    return number
+  })
+  // The list has the postings of a memory at each of its places.
+  for (const [at, listed] of matchMembers.entries()) {
+    members.addMatch(memberOf[listed - 1]!, ordinals[at]!, matchLengths[at]!, terms[at]! - 1, counts[at]!)
   }
+  const isMatch = (listed: number) => members.firsts[memberOf[listed]!] !== NONE
+
   const inSequence = (a: number, b: number) => places[a]! - places[b]! || (ids[a]! < ids[b]! ? -1 : 1)
   const near: number[][] = []
   for (const [listed, window] of windowsOf.entries()) {
     if (window === 0) near.push([])
     else if (window > 0) near[window - 1]!.push(listed)
   }
-  const pool = near.map((_, listed) => toMember(listed))
   // Without a document only memories matter that have a term of the query or may follow a matching question.
-  const windowOf = (beside: number[], listed: number): Window<SqlMember> => {
+  const windows = new Int32Array(request.context ? near.length * WINDOW_PLACES : 0).fill(NONE)
+  for (const [listed, beside] of request.context ? near.entries() : []) {
     const sorted = [...beside, listed].sort(inSequence)
-    const middle = sorted.indexOf(listed)
-    return Array.from({ length: 2 * WINDOW_REACH + 1 }, (_, slot) => {
-      const at = middle + slot - WINDOW_REACH
-      const number = sorted[at]
-      if (number === undefined) return undefined
-      const before = sorted[at - 1]
-      const matters = needsAll || documents[listed] === 1 || passages[number] !== undefined || before === undefined ||
-        (questions[before] === 1 && passages[before] !== undefined)
-      return matters ? toMember(number) : undefined
-    })
+    const from = sorted.indexOf(listed) - WINDOW_REACH
+    for (let place = 0; place < WINDOW_PLACES; place++) {
+      const number = sorted[from + place]
+      if (number === undefined) continue
+      const before = sorted[from + place - 1]
+      const matters = needsAll || documents[listed] === 1 || isMatch(number) || before === undefined ||
+        (questions[before] === 1 && isMatch(before))
+      if (matters) windows[listed * WINDOW_PLACES + place] = memberOf[number]!
+    }
   }
-  const windows = request.context ? near.map(windowOf) : []
-  const scores = lexicalScores(query, request, pool, windows, limit)
+  const pool = near.map((_, listed) => memberOf[listed]!)
+  const uniqueIds = [...numberOf.keys()]
+  const scores = lexicalScores(
+    query, request, members, pool, windows, limit, (a, b) => (uniqueIds[a]! < uniqueIds[b]! ? -1 : 1),
+  )
   return {
-    ...scores,
+    best: scores.best.map(({ member, score, own }) => (
+      { memoryId: uniqueIds[member]!, score, own, passages: scores.passagesOf(member) }
+    )),
+    byContext: scores.byContext.map((member) => uniqueIds[member]!),
     scoresOf (memoryId) {
       const number = numberOf.get(memoryId)
-      return number === undefined ? { score: 0, own: 0 } : scores.scoresOf(toMember(number))
+      return number === undefined ? { score: 0, own: 0 } : scores.scoresOf(number)
     },
   }
 }

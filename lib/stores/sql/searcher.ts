@@ -85,9 +85,9 @@ export class SqlSearcher {
     const cosines = cosinesOf(row)
     const byWords = words?.best ?? []
     const memories = await this.#read(
-      bank, new Map([...byWords.map(({ memory }) => [memory.memoryId, undefined] as const), ...cosines]), request,
+      bank, new Map([...byWords.map(({ memoryId }) => [memoryId, undefined] as const), ...cosines]), request,
     )
-    const lexical = byWords.flatMap(({ memory: { memoryId }, score, own, passages }) => {
+    const lexical = byWords.flatMap(({ memoryId, score, own, passages }) => {
       const found = memories.get(memoryId)
       // Only the terms of its neighbours matched: its first passage is shown.
       const matched = passages.length > 0 ? passages : [{ ordinal: 0, score }]
@@ -158,12 +158,12 @@ function cosinesOf ({ semantic_ids: ids, semantic_scores: scores }: Partial<Sear
 
 /** How many memories are found only by terms of their neighbours and, with the semantic strategy, have no vector. */
 function foundByContext (
-  { unembedded_ids: unembedded }: Partial<SearchRow>, found: ReadonlyArray<{ memory: { memoryId: string } }>,
+  { unembedded_ids: unembedded }: Partial<SearchRow>, found: readonly string[],
   { semantic }: SearchRequest,
 ): number {
   if (semantic === undefined) return found.length
   const counted = new Set(arrayElements(unembedded ?? '{}'))
-  return found.filter(({ memory }) => counted.has(memory.memoryId)).length
+  return found.filter((memoryId) => counted.has(memoryId)).length
 }
 
 function toCandidate (
