@@ -140,10 +140,11 @@ export class LexicalIndex {
       const known = numbers[head]!
       if (known > 0) return known - 1
       const passes = accept === undefined || accept(entry.memory) ? PASSES : 0
-      const last = head + entry.passages.length
+      // Most entries are far apart in memory, so their passages are not read without need.
+      const last = this.#isSplit ? head + entry.passages.length : head + 1
       const number = memberHeads.push(head)
       for (let passage = head; passage < last; passage++) numbers[passage] = number
-      return members.add(this.#flags[head]! | passes, this.#meanLengthOf(entry))
+      return members.add(this.#flags[head]! | passes, this.#meanLengthOf(head, last))
     }
     const pooled = pool.map((head) => toMember(this.#entries[head]!))
     const windows = new Int32Array(request.context ? pool.length * WINDOW_PLACES : 0)
@@ -151,7 +152,7 @@ export class LexicalIndex {
       const middle = this.#entries[pool[at / WINDOW_PLACES]!]!
       // Without a document only memories matter that have a term of the query or may follow a matching question, unless
       // the scores of all are asked for.
-      const needsAll = counts !== undefined || middle.memory.documentId !== null
+      const needsAll = counts !== undefined || (this.#flags[middle.head]! & HAS_DOCUMENT) !== 0
       let [before, entry]: Array<Entry | undefined> = [undefined, middle.before?.before]
       for (let place = 0; place < WINDOW_PLACES; place++) {
         if (place === WINDOW_REACH - 1) entry = middle.before
@@ -209,10 +210,10 @@ export class LexicalIndex {
     return this.size === 0 ? 0 : this.#totalLength / this.size
   }
 
-  #meanLengthOf ({ head, passages: { length } }: Entry): number {
+  #meanLengthOf (from: number, to: number): number {
     let sum = 0
-    for (let number = head; number < head + length; number++) sum += this.#lengths[number]!
-    return sum / length
+    for (let number = from; number < to; number++) sum += this.#lengths[number]!
+    return sum / (to - from)
   }
 
   /**
