@@ -106,7 +106,7 @@ async function everyOperation (store: SqlVectorStore, key: BankKey): Promise<voi
   if (scanned === 0) throw new Error('The scan is empty')
   await store.import(key, memories, { now: NOW, onConflict: 'overwrite' })
   await store.replaceDocuments(
-    key, { documentIds: ['diary'], keep: [], mayRemove: true },
+    key, { documentIds: ['diary'], keep: [] },
     await newMemories(['New.'], { documentId: 'diary' }), { now: NOW },
   )
   const change = { updatedAt: NOW, updatedBy: null }
