@@ -7,7 +7,6 @@ import asc from 'assemblyscript/asc'
 const root = fileURLToPath(new URL('..', import.meta.url))
 
 const MODULES = [
-  { source: 'assembly/vectors.ts', target: 'lib/stores/in-memory/vectors.wasm' },
   { source: 'assembly/matrices.ts', target: 'lib/models/local/matrices.wasm' },
 ]
 

@@ -1,5 +1,5 @@
 import { invalidField } from '../lib/errors/service-error.js'
-import { callerOf, type RequestContext } from '../lib/identity/context.js'
+import type { RequestContext } from '../lib/identity/context.js'
 import { IDEMPOTENCY_KEY_IN_WORDS, isIdempotencyKey, type IdempotencyKey } from '../lib/memory/idempotency.js'
 import { requestFingerprint } from '../lib/memory/request-fingerprint.js'
 import type { MemoryService } from '../lib/memory/service.js'
@@ -9,7 +9,7 @@ import type { MemoryOperations } from './operations.js'
 export function localOperations (memory: MemoryService, context: RequestContext): MemoryOperations {
   const { banks } = memory
   const keyOf = async (operation: string, request: object, key: string | undefined) => (
-    key === undefined ? undefined : await idempotencyOf(operation, request, key, context)
+    key === undefined ? undefined : await idempotencyOf(operation, request, key)
   )
   return {
     checkAccess: (permission, bankIds) => memory.checkAccess(context, permission, bankIds),
@@ -34,12 +34,12 @@ export function localOperations (memory: MemoryService, context: RequestContext)
 
 /** Keys of tools and of routes are separate, because their answers differ in form. */
 async function idempotencyOf (
-  operation: string, request: object, key: string, context: RequestContext,
+  operation: string, request: object, key: string,
 ): Promise<IdempotencyKey> {
   if (!isIdempotencyKey(key)) throw invalidField('idempotency_key', `must be ${IDEMPOTENCY_KEY_IN_WORDS}`)
   return {
     key,
     operation: `MCP ${operation}`,
-    fingerprint: await requestFingerprint({}, request, callerOf(context)),
+    fingerprint: await requestFingerprint({}, request),
   }
 }

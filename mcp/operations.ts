@@ -16,7 +16,7 @@ export interface WriteOptions extends CallOptions {
 
 /**
  * The operations on memories for one caller. One implementation calls the memory service of the process, another a
- * server. Refusals are ServiceErrors or RemoteErrors.
+ * server. Refusals are ServiceErrors or MemoryGatewayErrors.
  */
 export interface MemoryOperations {
   /**

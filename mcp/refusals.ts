@@ -2,7 +2,7 @@ import {
   ProtocolError, ProtocolErrorCode, ResourceNotFoundError, type CallToolResult,
 } from '@modelcontextprotocol/server'
 import { ServiceError, type FieldError } from '../lib/errors/service-error.js'
-import { RemoteError } from './remote-error.js'
+import { MemoryGatewayError } from '../packages/client/src/errors.js'
 
 /** JSON-RPC leaves this code to servers (section 5.1): the request is valid but refused. */
 const REFUSED = -32_000
@@ -30,7 +30,7 @@ export class Refusals {
 
   of (error: unknown, signal: AbortSignal): Refusal {
     this.#report(error, signal)
-    const requestId = error instanceof RemoteError ? error.requestId : this.#requestId
+    const requestId = error instanceof MemoryGatewayError ? error.requestId : this.#requestId
     return { ...described(error), request_id: requestId }
   }
 
@@ -54,9 +54,9 @@ function described (error: unknown): Refusal {
     const { code, detail, members: { errors }, retryAfterSeconds } = error
     return { code, message: detail, retry_after_seconds: retryAfterSeconds, errors }
   }
-  if (error instanceof RemoteError) {
-    const { code, message, retryAfterSeconds, errors } = error
-    return { code, message, retry_after_seconds: retryAfterSeconds, errors }
+  if (error instanceof MemoryGatewayError) {
+    const { code, message, retryAfter, body } = error
+    return { code, message, retry_after_seconds: retryAfter, errors: body?.errors }
   }
   return { code: 'internal_error', message: 'Internal server error' }
 }

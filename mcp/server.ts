@@ -31,8 +31,6 @@ interface McpServerOptions {
   answerTokens: number
   /** The number of requests of the connection that are executed at a time. */
   concurrency: number
-  /** The key under which the caller takes turns of the event loop. */
-  caller: string
   /** The only bank of the endpoint. Undefined: calls name their banks. */
   pinned?: string | undefined
   /** The header Idempotency-Key of the request, for tools that write. */
@@ -60,7 +58,7 @@ class MemoryServer extends Server {
 
 /** The server of one exchange or of one connection. It keeps nothing between requests. */
 export function createMcpServer (options: McpServerOptions): Server {
-  const { operations, refusals, answerTokens, caller, pinned, idempotencyKey } = options
+  const { operations, refusals, answerTokens, pinned, idempotencyKey } = options
   const server = new MemoryServer(
     { name: 'memory-gateway', title: 'Memory Gateway', version: options.version },
     {
@@ -76,7 +74,7 @@ export function createMcpServer (options: McpServerOptions): Server {
   })
   const inTurn = async <T>({ mcpReq: { signal } }: ServerContext, work: (call: Call) => Promise<T>): Promise<T> => (
     await places.run(async () => (
-      await work({ operations, signal, pinned, idempotencyKey, budget: new TokenBudget(answerTokens, caller) })
+      await work({ operations, signal, pinned, idempotencyKey, budget: new TokenBudget(answerTokens) })
     ), { signal })
   )
   const orProtocolError = async <T>(

@@ -3,9 +3,9 @@ import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import type { Readable, Writable } from 'node:stream'
 import { AccessControl } from '../lib/access/access-control.js'
 import { BANK_ID_IN_WORDS } from '../lib/validation/ids.js'
-import { callerOf, isBankId, type RequestContext } from '../lib/identity/context.js'
+import { isBankId, type RequestContext } from '../lib/identity/context.js'
 import type { Config } from '../lib/config/config.js'
-import { McpSchema } from '../lib/config/mcp-schema.js'
+import { McpSchema } from '../lib/config/schema.js'
 import { variable } from '../lib/config/variables.js'
 import { invalidField, ServiceError } from '../lib/errors/service-error.js'
 import { createMemoryService } from '../lib/memory/service.js'
@@ -13,10 +13,10 @@ import { warmUp } from '../lib/memory/warm-up.js'
 import { localOperations } from './local-operations.js'
 import type { MemoryOperations } from './operations.js'
 import { Refusals } from './refusals.js'
-import { RemoteError } from './remote-error.js'
 import { remoteOperations, type ServerConnection } from './remote-operations.js'
 import { createMcpServer } from './server.js'
 import { StdioTransport } from './stdio-transport.js'
+import { MemoryGatewayError } from '../packages/client/src/errors.js'
 import { stackOf } from '../lib/errors/message-of.js'
 
 /** The number of calls of a client that are executed at a time; further ones wait. */
@@ -67,11 +67,11 @@ export async function runMcpStdio (options: McpStdioOptions): Promise<void> {
   if (bankId !== undefined && !isBankId(bankId)) {
     throw invalidField('bank', `must be a text ${BANK_ID_IN_WORDS}`)
   }
-  const { operations, caller, answerTokens, close } = await openSource(options, log)
+  const { operations, answerTokens, close } = await openSource(options, log)
   const refusals = new Refusals(undefined, (error, { aborted }) => {
     // The client has cancelled the call, or the end of the connection has ended it.
     const isGone = aborted || (error instanceof SdkError && error.code === SdkErrorCode.ConnectionClosed)
-    const isKnown = error instanceof ServiceError || error instanceof RemoteError
+    const isKnown = error instanceof ServiceError || error instanceof MemoryGatewayError
     if (!isGone && !isKnown) log(`unexpected fault: ${stackOf(error)}`)
   })
   try {
@@ -89,7 +89,6 @@ export async function runMcpStdio (options: McpStdioOptions): Promise<void> {
         version: options.version,
         answerTokens,
         concurrency: CONCURRENCY,
-        caller,
         pinned: bankId,
       }), { transport, maxSubscriptions: 0, onerror: (error) => { log(inOneLine(error)) } })
       const stop = () => { void connection.close().then(resolve, resolve) }
@@ -103,7 +102,6 @@ export async function runMcpStdio (options: McpStdioOptions): Promise<void> {
 
 interface OpenSource {
   operations: MemoryOperations
-  caller: string
   answerTokens: number
   close: () => Promise<void>
 }
@@ -111,7 +109,7 @@ interface OpenSource {
 async function openSource (options: McpStdioOptions, warn: (line: string) => void): Promise<OpenSource> {
   if (options.source === 'server') {
     const operations = remoteOperations(options.server)
-    return { operations, caller: '', answerTokens: SERVER_ANSWER_TOKENS, close: async () => {} }
+    return { operations, answerTokens: SERVER_ANSWER_TOKENS, close: async () => {} }
   }
   const { config, principal } = options
   const opening = createMemoryService(config, new AccessControl(config.settings.access), { warn })
@@ -121,7 +119,6 @@ async function openSource (options: McpStdioOptions, warn: (line: string) => voi
   const context: RequestContext = { tenantId: null, principal }
   return {
     operations: localOperations(memory, context),
-    caller: callerOf(context),
     answerTokens: config.settings.mcp.answerTokens,
     close: async () => {
       await memory.idle()

@@ -1,19 +1,16 @@
-import { runInTurns } from '../lib/concurrency/steps.js'
+import { giveWay, isDue } from '../lib/concurrency/event-loop.js'
 import { beginningOf } from '../lib/validation/shorten.js'
-import { countSteps } from '../lib/text/tokens.js'
+import { countTokens } from '../lib/text/tokens.js'
 
 /**
  * The tokens (o200k_base) that an answer may have. A model pays for every answer with its context, so answers are cut
  * and say so. Counting stops where the budget ends, so that its cost does not depend on the length of what is cut.
  */
 export class TokenBudget {
-  readonly #caller: string
   #remaining: number
 
-  /** @param caller as in TurnBudget.next */
-  constructor (tokens: number, caller: string) {
+  constructor (tokens: number) {
     this.#remaining = tokens
-    this.#caller = caller
   }
 
   get remaining (): number {
@@ -28,7 +25,8 @@ export class TokenBudget {
   async take (value: unknown, reserved = 0): Promise<boolean> {
     const limit = this.#remaining - reserved
     if (limit < 0) return false
-    const tokens = await this.#count(JSON.stringify(value) ?? 'null', limit)
+    if (isDue()) await giveWay()
+    const tokens = countTokens(JSON.stringify(value) ?? 'null', limit)
     if (tokens > limit) return false
     this.#remaining -= tokens
     return true
@@ -64,9 +62,5 @@ export class TokenBudget {
       if (await this.take(start)) return start
     }
     return ''
-  }
-
-  async #count (json: string, limit: number): Promise<number> {
-    return await runInTurns(countSteps(json, limit), this.#caller)
   }
 }

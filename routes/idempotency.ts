@@ -2,7 +2,6 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { isRepeated } from '../http/repeated-header.js'
 import { invalidField } from '../lib/errors/service-error.js'
-import { callerOf } from '../lib/identity/context.js'
 import { IDEMPOTENCY_KEY_IN_WORDS, isIdempotencyKey, type IdempotencyKey } from '../lib/memory/idempotency.js'
 import { IDEMPOTENCY_PERIOD } from '../lib/memory/schemas.js'
 import { requestFingerprint } from '../lib/memory/request-fingerprint.js'
@@ -46,7 +45,7 @@ async function readKey (
   return {
     key,
     operation: `${request.method} ${pathOf(request)}`,
-    fingerprint: await requestFingerprint(query, request.body, callerOf(request.context)),
+    fingerprint: await requestFingerprint(query, request.body),
     onReplay: () => { reply.header('idempotent-replayed', 'true') },
   }
 }

@@ -9,7 +9,7 @@ import { pathParameter } from '../http/path-parameter.js'
 import { addressOf, endpointPath, METADATA_PATH } from '../http/resource-metadata.js'
 import type { McpSettings } from '../lib/config/settings.js'
 import { invalidField, ServiceError } from '../lib/errors/service-error.js'
-import { callerOf, isBankId } from '../lib/identity/context.js'
+import { isBankId } from '../lib/identity/context.js'
 import { beginningOf } from '../lib/validation/shorten.js'
 import { BANK_ID_IN_WORDS } from '../lib/validation/ids.js'
 import { valueAt } from '../lib/validation/json-object.js'
@@ -65,7 +65,6 @@ export const mcpRoutes: FastifyPluginAsync<McpRouteOptions> = async (
         answerTokens,
         // The messages of a batch count as one request in flight, so they are executed one after the other.
         concurrency: 1,
-        caller: callerOf(context),
         pinned: pinnedBank(request),
         idempotencyKey,
       }),

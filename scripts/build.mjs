@@ -24,7 +24,6 @@ const CONSOLE_INPUTS = ['console', 'packages/client/src', 'scripts/build-console
 
 /** Files that the program reads at run time and the compiler does not emit. */
 const ASSETS = [
-  'lib/stores/in-memory/vectors.wasm',
   'lib/stores/sql/pglite-worker.mjs',
   'lib/models/workers/worker.mjs',
   'lib/models/local/use-engine.mjs',

@@ -1,7 +1,6 @@
-import { describe } from '../lib/config/allowed-values.js'
+import { describe } from '../lib/config/validate.js'
 import { FileSchema } from '../lib/config/schema.js'
-import type { Kind, Variable } from '../lib/config/variable.js'
-import { VARIABLES } from '../lib/config/variables.js'
+import { type Kind, type Variable, VARIABLES } from '../lib/config/variables.js'
 import { PROVIDER_SETTINGS, type ProviderSettings } from '../lib/providers/schemas.js'
 import type { SchemaNode } from '../lib/validation/schema-node.js'
 

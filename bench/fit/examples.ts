@@ -2,12 +2,11 @@ import { uuidv7Source } from '../../lib/validation/ids.js'
 import type { BankKey } from '../../lib/identity/context.js'
 import type { EmbeddingProvider } from '../../lib/models/embedding-provider.js'
 import { mergeCandidates } from '../../lib/retrieval/fusion.js'
-import { runSync } from '../../lib/concurrency/steps.js'
-import { passageSteps } from '../../lib/retrieval/passages.js'
+import { passagesOf } from '../../lib/retrieval/passages.js'
 import { MIN_CANDIDATES } from '../../lib/retrieval/search-request.js'
 import { spanFilters } from '../../lib/retrieval/periods.js'
-import { analyzeQuerySteps } from '../../lib/retrieval/query.js'
-import { scoreBreakdown, rankingInputSteps, signalsSteps } from '../../lib/retrieval/scoring/inputs.js'
+import { analyzeQuery } from '../../lib/retrieval/query.js'
+import { scoreBreakdown, rankingInputs, readSignals } from '../../lib/retrieval/scoring/inputs.js'
 import { SCORER_NAMES } from '../../lib/retrieval/scoring/scorers.js'
 import { SignalReader } from '../../lib/retrieval/scoring/signal-reader.js'
 import { InMemoryVectorStore } from '../../lib/stores/in-memory/store.js'
@@ -35,7 +34,7 @@ export async function makeExamples (
     await store.insert(BANK, memories, { now })
     const signals = new SignalReader()
     for (const { text, evidence, category, askedAt } of conversation.questions) {
-      const question = runSync(analyzeQuerySteps(text, askedAt ?? now))
+      const question = analyzeQuery(text, askedAt ?? now)
       const vector = embeddings === undefined ? undefined : (await embeddings.embed([text], { purpose: 'query' }))[0]!
       const request: SearchRequest = {
         banks: [BANK],
@@ -52,7 +51,7 @@ export async function makeExamples (
         )),
       ])
       const candidates = mergeCandidates(results, false)
-      const inputs = runSync(rankingInputSteps(candidates, runSync(signalsSteps(candidates, signals)), question))
+      const inputs = rankingInputs(candidates, await readSignals(candidates, signals), question)
       const features = new Float64Array(candidates.length * COLUMNS.length)
       const best = (strategy: 'lexical' | 'semantic') => Math.max(
         Number.MIN_VALUE, ...inputs.map(({ scores }) => scores[strategy] ?? 0),
@@ -93,7 +92,7 @@ async function memoriesOf (
       const text = turn.contents[0]!
       const memoryId = newId()
       ids.set(turn.id, memoryId)
-      const passages = runSync(passageSteps(text, 2000))
+      const passages = passagesOf(text, 2000)
       const vectors = embeddings === undefined
         ? undefined
         : await embeddings.embed(passages.map(({ start, end }) => text.slice(start, end)), {})

@@ -2,8 +2,7 @@ import { createHash } from 'node:crypto'
 import { uuidv7Source } from '../../lib/validation/ids.js'
 import type { BankKey } from '../../lib/identity/context.js'
 import type { EmbeddingSpace, Filters, NewMemory, SearchRequest } from '../../lib/stores/vector-store.js'
-import { runSync } from '../../lib/concurrency/steps.js'
-import { analyzeQuerySteps } from '../../lib/retrieval/query.js'
+import { analyzeQuery } from '../../lib/retrieval/query.js'
 import { analyzeText } from '../../lib/text/analysis.js'
 import { TokenCount } from '../../lib/text/tokens.js'
 import { Corpus, type Text } from '../http/corpus.js'
@@ -93,7 +92,7 @@ export function searches (
   const vectors = new VectorSource(seed)
   return Array.from({ length: count }, (_, index): SearchRequest => {
     const { key, texts } = banks[index % banks.length]!
-    const { terms } = runSync(analyzeQuerySteps(corpus.query(texts), NOW))
+    const { terms } = analyzeQuery(corpus.query(texts), NOW)
     const vector = vectors.next()
     return {
       banks: [key],

@@ -1,7 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { applyEnvFile } from '../../lib/config/env-file.js'
-import { EnvironmentReader } from '../../lib/config/environment-reader.js'
-import { readUtf8 } from '../../lib/config/files.js'
+import { EnvironmentReader, readUtf8 } from '../../lib/config/environment-reader.js'
 import { ConfigurationError } from '../../lib/config/problems.js'
 import { isPrincipal } from '../../lib/identity/context.js'
 import { PRINCIPAL_IN_WORDS } from '../../lib/validation/ids.js'

@@ -1,11 +1,9 @@
 import { loadConfig, type LoadOptions, type ProviderConfiguration } from '../../lib/config/load.js'
 import type { Config } from '../../lib/config/config.js'
 import type { ProviderChoice } from '../../lib/config/settings.js'
-import { configsWithoutProvider } from '../../lib/config/unused.js'
-import { checkAutoSettings } from '../../lib/models/auto.js'
-import { embeddingProviders, languageModels, rerankers } from '../../lib/models/registry.js'
-import { checkAddress } from '../../lib/models/remote/endpoint.js'
-import { checkCombinations } from '../../lib/models/remote/setting-combinations.js'
+import { configsWithoutProvider } from '../../lib/config/report.js'
+import { checkAutoSettings, embeddingProviders, languageModels, rerankers } from '../../lib/models/registry.js'
+import { checkAddress, checkCombinations } from '../../lib/models/remote/endpoint.js'
 import { OperatorSettings } from '../../lib/policy/settings.js'
 import {
   checkProviderName, ProviderError, refuseUnknownKeys, type ProviderConfig, type ProviderKind,

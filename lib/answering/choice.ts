@@ -1,4 +1,4 @@
-import type { Steps } from '../concurrency/steps.js'
+import { giveWay, isDue } from '../concurrency/event-loop.js'
 import { isAssistant, readQuestion, type Asked, type AskedFor } from './asked.js'
 import { hasWordOrMatter } from './matters.js'
 import { contradict, isChangeOf, MOST_WORDS } from './contradictions.js'
@@ -116,13 +116,14 @@ class Coverage {
  * Chooses the sentences that answer a question.
  * @returns at most three, in the order of the answer; none when the evidence does not answer the question
  */
-export function * choose (question: string, memories: readonly Told[]): Steps<Quoted[]> {
+export async function choose (question: string, memories: readonly Told[]): Promise<Quoted[]> {
   const speakers = new Set(memories.map(({ speakerKey }) => speakerKey).filter((key) => key !== ''))
   const asked = readQuestion(question, speakers)
   const coverage = new Coverage(asked.terms, memories)
   const isName = nameTest(speakers)
   const scored: Scored[] = []
   for (const memory of memories) {
+    if (isDue()) await giveWay()
     const memoryWords = coverage.weighted(memory)
     for (const found of memory.statements) {
       const text = statedIn(found.text, isName)
@@ -130,7 +131,6 @@ export function * choose (question: string, memories: readonly Told[]): Steps<Qu
       const statement = { ...found, text }
       scored.push({ statement, score: scoreOf(asked, coverage, statement, memoryWords) })
     }
-    yield
   }
   scored.sort((a, b) => b.score - a.score)
   const [best] = scored

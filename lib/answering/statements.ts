@@ -1,10 +1,10 @@
-import type { Steps } from '../concurrency/steps.js'
+import { giveWay, isDue } from '../concurrency/event-loop.js'
 import { NAME_BEFORE_TEXT } from '../retrieval/scoring/signals.js'
 import { otherForms } from '../text/alternative-terms.js'
-import { sentenceSteps } from '../text/sentences.js'
+import { sentencesOf } from '../text/sentences.js'
 import { stem } from '../text/stems.js'
 import { STOP_WORDS } from '../text/stop-words.js'
-import { wordsInParts } from '../text/words.js'
+import { words } from '../text/words.js'
 import { parseInstant } from '../time/clock.js'
 import type { Evidence } from '../models/language-model.js'
 import { speakerKey } from './asked.js'
@@ -59,9 +59,10 @@ const UNRANKED = 0.5
 const ASKS = /[?？؟]\s*["'”’)\]]*$/u
 
 /** Reads the statements of the evidence, sentence by sentence. */
-export function * statementSteps (evidence: readonly Evidence[]): Steps<Told[]> {
+export async function statementsIn (evidence: readonly Evidence[]): Promise<Told[]> {
   const told: Told[] = []
   for (const [index, memory] of evidence.entries()) {
+    if (isDue()) await giveWay()
     const { text: whole, speaker: stated = null, occurredAt, retainedAt } = memory
     const named = stated === null ? NAME_BEFORE_TEXT.exec(whole) : null
     const speaker = stated ?? named?.[1] ?? null
@@ -81,13 +82,12 @@ export function * statementSteps (evidence: readonly Evidence[]): Steps<Told[]> 
       matters,
       statements,
     }
-    for (const { start, end } of yield * sentenceSteps(text)) {
+    for (const { start, end } of sentencesOf(text)) {
       const sentence = text.slice(start, end)
-      const read = yield * readTerms(sentence)
+      const read = readTerms(sentence)
       for (const term of read.terms) terms.add(term)
       for (const matter of read.matters) matters.add(matter)
       statements.push({ told: one, place: statements.length, text: sentence, ...read })
-      yield
     }
     told.push(one)
   }
@@ -111,18 +111,15 @@ function statementBeforeQuestion (sentence: string): string | undefined {
   return part === null || part.index === 0 ? undefined : `${sentence.slice(0, part.index)} …`
 }
 
-export function * readTerms (text: string): Steps<Pick<Statement, 'terms' | 'matters' | 'contentTerms'>> {
+export function readTerms (text: string): Pick<Statement, 'terms' | 'matters' | 'contentTerms'> {
   const terms = new Set<string>()
   const contentTerms: string[] = []
-  for (const part of wordsInParts(text)) {
-    for (const word of part) {
-      const isContent = !STOP_WORDS.has(word)
-      const term = isContent ? stem(word) : word
-      terms.add(term)
-      for (const other of otherForms(term)) terms.add(other)
-      if (isContent) contentTerms.push(term)
-    }
-    yield
+  for (const word of words(text)) {
+    const isContent = !STOP_WORDS.has(word)
+    const term = isContent ? stem(word) : word
+    terms.add(term)
+    for (const other of otherForms(term)) terms.add(other)
+    if (isContent) contentTerms.push(term)
   }
   return { terms, matters: mattersOf(contentTerms), contentTerms }
 }

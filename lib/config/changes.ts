@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { formatPath, type Path } from './paths.js'
+import { formatPath, type Path } from './problems.js'
 import type { FileConfig } from './schema.js'
 import { isJsonObject } from '../validation/json-object.js'
 

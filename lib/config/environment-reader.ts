@@ -1,9 +1,9 @@
 import { resolve } from 'node:path'
 import { didYouMean } from '../errors/wording.js'
-import { reasonOf, type ReadFile } from './files.js'
 import { parseHost, parseHostPattern, parseOrigin } from './hosts.js'
 import { quote, quoteAll } from './problems.js'
 import { SWITCH_OFF, SWITCH_ON, variable, type VariableName } from './variables.js'
+import { readFileSync } from 'node:fs'
 
 /** Environment variables by name. */
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -182,4 +182,27 @@ function faultOfUrl (text: string): string | undefined {
   if (url.protocol !== 'http:' && url.protocol !== 'https:') return 'a URL of another kind'
   if (url.username !== '' || url.password !== '') return 'a URL with credentials'
   return url.pathname === '/' ? 'a URL without a path' : undefined
+}
+
+/** Reads a text file or throws. */
+export type ReadFile = (path: string) => string
+
+const REASONS: ReadonlyMap<unknown, string> = new Map([
+  ['ENOENT', 'no such file'],
+  ['ENOTDIR', 'no such file'],
+  ['EISDIR', 'it is a folder'],
+  ['EACCES', 'permission denied'],
+  ['EPERM', 'permission denied'],
+  ['ERR_ENCODING_INVALID_ENCODED_DATA', 'it is not UTF-8 text'],
+])
+
+/** Reads UTF-8 strictly: a replaced byte would silently change a secret. */
+export function readUtf8 (path: string): string {
+  return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path))
+}
+
+/** Why a file cannot be read. The system's message would quote the path, which may be a misplaced secret. */
+export function reasonOf (error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  return REASONS.get(code) ?? 'it cannot be read'
 }

@@ -1,9 +1,7 @@
-import { EnvironmentReader, type Environment } from './environment-reader.js'
-import { readUtf8 } from './files.js'
+import { EnvironmentReader, type Environment, readUtf8 } from './environment-reader.js'
 import { quote } from './problems.js'
 import { isLoopback } from './hosts.js'
 import type { AuthMode, Config } from './config.js'
-import { readTracesUrl } from './open-telemetry.js'
 import { AUTH_MODE_CHOICES, LOG_LEVELS, variable, type VariableName } from './variables.js'
 
 /** The settings of the environment. `mode` is undefined only when its variable is wrong. */
@@ -90,4 +88,50 @@ export function readDatabase (reader: EnvironmentReader, problems: string[]): Co
   }
   if (primary !== undefined) return { url: primary, variable: 'DATABASE_URL' }
   return secondary === undefined ? {} : { url: secondary, variable: 'SERVICES_PG_DSN' }
+}
+
+const TRACES_PATH = 'v1/traces'
+/** What the gateway supports of the variables that the SDK for Node.js does not read by itself. */
+const SUPPORTED: Readonly<Record<string, readonly string[]>> = {
+  OTEL_TRACES_EXPORTER: ['otlp'],
+  OTEL_EXPORTER_OTLP_PROTOCOL: ['http/json'],
+  OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: ['http/json'],
+  OTEL_PROPAGATORS: ['tracecontext', 'baggage'],
+}
+
+/**
+ * The URL for traces from OpenTelemetry's variables. The SDK itself reads the others (headers, sampling, resource).
+ * Source: OpenTelemetry Protocol Exporter specification, "Endpoint URLs for OTLP/HTTP".
+ * @returns the whole URL; undefined when there is no tracing
+ */
+export function readTracesUrl (reader: EnvironmentReader, problems: string[]): string | undefined {
+  if (reader.lenient('OTEL_SDK_DISABLED')?.toLowerCase() === 'true') return undefined
+  if (reader.lenient('OTEL_TRACES_EXPORTER')?.toLowerCase() === 'none') return undefined
+  const traces = collectorUrl(reader, 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', problems)
+  const all = collectorUrl(reader, 'OTEL_EXPORTER_OTLP_ENDPOINT', problems)
+  if (traces !== undefined) return traces.href
+  if (all === undefined) return undefined
+  all.pathname = all.pathname.endsWith('/') ? `${all.pathname}${TRACES_PATH}` : `${all.pathname}/${TRACES_PATH}`
+  return all.href
+}
+
+/** Warnings about values that OpenTelemetry defines and that have no effect here. */
+export function tracingWarnings (environment: Environment): string[] {
+  return Object.entries(SUPPORTED).flatMap(([name, supported]) => {
+    const values = (environment[name] ?? '').split(',').map((value) => value.trim().toLowerCase())
+    const isRight = values.every((value) => value === '' || supported.includes(value))
+    return isRight ? [] : [`${name}: the value has no effect, the gateway supports only ${supported.join(' and ')}`]
+  })
+}
+
+/** The problem does not quote the value, because it may contain a secret. */
+function collectorUrl (reader: EnvironmentReader, name: VariableName, problems: string[]): URL | undefined {
+  const text = reader.lenient(name)
+  if (text === undefined) return undefined
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  const isHttp = url?.protocol === 'http:' || url?.protocol === 'https:'
+  if (isHttp && url.username === '' && url.password === '') return url
+  const found = url === undefined ? 'something that is not a URL' : 'a URL of another kind'
+  problems.push(`${name}: found ${found}, allowed is the http or https URL of a collector, without credentials`)
+  return undefined
 }

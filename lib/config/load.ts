@@ -1,25 +1,22 @@
 import { existsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { boundsOf } from './bounds.js'
-import { cursorKeyOf } from './cursor-key.js'
-import { EnvironmentReader, type Environment } from './environment-reader.js'
+import { EnvironmentReader, type Environment, readUtf8, reasonOf, type ReadFile } from './environment-reader.js'
 import { readDatabase, readSettings, type EnvironmentSettings } from './environment.js'
-import { readUtf8, reasonOf, type ReadFile } from './files.js'
-import { withNullPrototypeMaps } from './null-prototype-maps.js'
 import { ConfigurationError, printable, quote } from './problems.js'
 import type { AuthMode, Config } from './config.js'
-import { fileProblems } from './file-problems.js'
+import {
+  fileProblems, unusedSettings, collectCallerWarnings, collectWarnings, databaseVariable, loopbackDatabaseWarning,
+} from './report.js'
 import { FileSchema, type FileConfig } from './schema.js'
-import type { VariableName } from './variables.js'
-import { findUnknownVariables } from './unknown-variables.js'
-import { Substitution } from './substitute.js'
+import { type VariableName, findUnknownVariables } from './variables.js'
+import { Substitution, withTypedSettings } from './substitute.js'
 import { settingsOf } from './settings.js'
-import { withTypedSettings } from './typed-settings.js'
-import { unusedSettings } from './unused.js'
 import { validateFile, type CheckedFile } from './validate.js'
-import { collectCallerWarnings, collectWarnings, databaseVariable, loopbackDatabaseWarning } from './warnings.js'
 import { readYaml } from './yaml-document.js'
 import { isJsonObject } from '../validation/json-object.js'
+import { hkdfSync } from 'node:crypto'
+import { withoutUndefined } from '../validation/members.js'
 
 export { ConfigurationError } from './problems.js'
 export type { Environment } from './environment-reader.js'
@@ -243,4 +240,45 @@ function deepFreeze<T> (value: T): T {
     for (const child of Object.values(value)) deepFreeze(child)
   }
   return value
+}
+
+const KEY_BYTES = 32
+/** A change of it voids the cursors that clients hold. */
+const PURPOSE = 'memory-gateway cursors 1'
+
+/**
+ * Derives the key of cursors (HKDF, RFC 5869) from all secrets of the process together, so that no caller who knows one
+ * of them has it. The password of the database counts, because a mode without a secret has often only that.
+ * @returns 64 hexadecimal digits; undefined when there is no secret
+ */
+export function cursorKeyOf (
+  { auth, adminToken, database }: Pick<Config, 'adminToken' | 'database'> & {
+    auth: Pick<Config['auth'], 'apiKey' | 'jwtSecret'>
+  },
+): string | undefined {
+  const secrets = [auth.apiKey, auth.jwtSecret, adminToken, passwordOf(database.url)]
+  if (secrets.every((secret) => secret === undefined)) return undefined
+  const all = JSON.stringify(secrets.map((secret) => secret ?? null))
+  return Buffer.from(hkdfSync('sha256', all, '', PURPOSE, KEY_BYTES)).toString('hex')
+}
+
+function passwordOf (url: string | undefined): string | undefined {
+  if (url === undefined || !URL.canParse(url)) return undefined
+  const { password } = new URL(url)
+  return password === '' ? undefined : password
+}
+
+/** Callers send the names of banks and sources; in maps without a prototype, `constructor` finds nothing. */
+export function withNullPrototypeMaps (file: FileConfig): FileConfig {
+  return {
+    ...file,
+    ...withoutUndefined({
+      banks: file.banks && withNullPrototype(file.banks), sources: file.sources && withNullPrototype(file.sources),
+    }),
+  }
+}
+
+function withNullPrototype<T> (map: Record<string, T>): Record<string, T> {
+  const empty: Record<string, T> = Object.create(null)
+  return Object.assign(empty, map)
 }

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { withoutUndefined } from '../validation/members.js'
 
 // Annotations for messages and for the reference (docs/configuration.md), which validation ignores: `x-allowed`
-// describes a pattern in words, `x-keys` the keys of a map, and `x-removed` what replaces a removed key.
+// describes a pattern in words, `x-keys` the keys of a map.
 
 export const integer = (description: string, minimum: number, maximum?: number) => (
   Type.Integer(range(description, minimum, maximum))

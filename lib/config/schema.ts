@@ -1,16 +1,98 @@
 import { Type, type Static } from 'typebox'
-import { BANK_ID, BANK_ID_IN_WORDS } from '../validation/ids.js'
+import { BANK_ID, BANK_ID_IN_WORDS, PRINCIPAL, PRINCIPAL_IN_WORDS } from '../validation/ids.js'
 import {
   BankSchema, BarriersSchema, HomeostasisSchema, ProfileSchema, PROFILE_NAME, PROFILE_NAME_IN_WORDS, ReflectSchema,
-  SignalQualitySchema,
+  SignalQualitySchema, RetrievalSchema,
 } from './bank-schema.js'
 import { BoundsSchema } from './bounds.js'
-import { McpSchema } from './mcp-schema.js'
-import { ConsoleSchema } from './console-schema.js'
-import { RetrievalSchema } from './retrieval-schema.js'
-import { choice, flag, integer, number, pattern, Permissions, TrustOfWriter } from './schema-parts.js'
-import { SourceSchema } from './source-schema.js'
+import { choice, flag, integer, number, pattern, Permissions, text, TrustOfWriter, words } from './schema-parts.js'
 import { section, sectionOfSettings, setting } from '../validation/defaults.js'
+
+const ConsoleOidcSchema = section({
+  client_id: words(256, 'Client id of the console, a public client, at the identity provider. Its redirect URI is ' +
+    '<origin>/console/callback.'),
+  scope: setting(words(1024, 'Scopes to request, separated by spaces.'), 'openid'),
+  token: setting(choice(['access_token', 'id_token'], 'Which of the provider\'s tokens the console sends to the ' +
+    'gateway. It must be a JWT with the audience SERVICE_OIDC_AUDIENCE.'), 'access_token'),
+  parameters: setting(Type.Record(
+    Type.String({ pattern: '^[A-Za-z0-9._-]{1,64}$' }), words(1024, 'Value of the parameter.'), {
+      additionalProperties: false,
+      'x-keys': 'a name of letters, digits and ._-, at most 64 characters',
+      description: 'Additional parameters of the authorization request, for instance `audience` or `resource`.',
+    },
+  ), {}, 'Default: none.'),
+  origins: setting(Type.Array(text('^https?://[A-Za-z0-9.:\\[\\]-]+$', 'an origin such as https://login.example.com',
+    'An origin.'), {
+    maxItems: 8,
+    description: 'Origins to which the browser may send requests, in addition to that of SERVICE_OIDC_ISSUER. ' +
+      'Required when the token endpoint of the provider has another origin.',
+  }), [], 'Default: none.'),
+}, 'Sign-in at the identity provider (authorization code with PKCE), in jwt_oidc mode. Absent: the console prompts ' +
+  'for a token.')
+
+/** The pages for people at /console. */
+export const ConsoleSchema = sectionOfSettings({
+  enabled: Type.Optional(flag('Whether the console is served at /console. Default: whether SERVICES_HOST is a ' +
+    'loopback address; false in a gateway that is part of another app.')),
+  oidc: Type.Optional(ConsoleOidcSchema),
+}, 'The console: web pages that show memories and use the public API with the permissions of the user.')
+
+export const SIGNATURE_HEADER = 'X-Signature-256'
+
+const header = (description: string) => text('^[A-Za-z0-9-]+$', 'of letters, digits and -', description)
+
+export const SourceSchema = section({
+  type: Type.Literal('webhook', { description: 'The kind of source.' }),
+  target_bank: text(`^${BANK_ID}$`, `a bank id ${BANK_ID_IN_WORDS}`, 'The bank that receives the events.'),
+  tenant_id: Type.Optional(text('^(?=.*\\S)[^\\p{Cc}\\p{Cs}]{1,256}$', 'of 1 to 256 characters that are not all blank',
+    'Tenant that the bank belongs to, as in tokens of auth mode jwt_oidc. Default: no tenant.')),
+  principal: Type.Optional(text(`^${PRINCIPAL}$`, `of ${PRINCIPAL_IN_WORDS}`,
+    'Principal that retains the events. Default service:<source_id>.')),
+  content_path: Type.Optional(text('^(/([^~/]|~[01])*)+$', 'a JSON pointer such as /data/content',
+    'JSON pointer (RFC 6901) to the content. Default /content, else /text when /content is absent or null.')),
+  auth: Type.Union([
+    section({ type: Type.Literal('none', { description: 'Anyone may send events.' }) }, 'No authentication.'),
+    section({
+      type: Type.Literal('hmac', { description: 'HMAC-SHA256 in hex over the raw body.' }),
+      secret: Type.String({ minLength: 1, description: 'The secret shared with the sender.' }),
+      header: setting(header('Header that contains the signature.'), SIGNATURE_HEADER),
+      timestamp_header: Type.Optional(header('Header that contains the Unix time in seconds, which is signed with ' +
+        'the body. The tolerance is five minutes.')),
+    }, 'A shared secret.'),
+  ], { description: 'How a sender authenticates.' }),
+  trust: Type.Optional(TrustOfWriter('Trust of its memories; identity.trust may lower it for its ' +
+    'principal. Default trusted with auth hmac, untrusted with auth none.')),
+}, 'A webhook that retains the events it receives.')
+
+export type SourceConfig = Static<typeof SourceSchema>
+
+const LABEL = '[A-Za-z0-9_](?:[A-Za-z0-9_-]*[A-Za-z0-9_])?'
+const HOST = `(?:${LABEL}(?:\\.${LABEL})*|\\[[0-9A-Fa-f:.]+\\])`
+
+/** The endpoint of the Model Context Protocol: docs/mcp.md. */
+export const McpSchema = sectionOfSettings({
+  enabled: setting(flag('Whether the endpoint of the Model Context Protocol is served at /mcp. The auth mode, access ' +
+    'control and limits of the other routes apply to it.'), true),
+  answer_tokens: setting(integer('Maximum tokens (o200k_base) of an answer. A longer answer is cut and marked as ' +
+    'truncated.', 1000, 1_000_000), 8000),
+  batch_messages: setting(integer('Maximum number of messages in a JSON-RPC batch, which clients of the revision ' +
+    '2025-03-26 may send. The messages are executed one after the other.', 1, 1000), 16),
+  public_url: Type.Optional(text('^https?://[^\\s?#"\\\\]+$', 'that is an http or https URL without query',
+    'URL of the gateway as clients know it, without /mcp. In auth mode jwt_oidc, the protected-resource metadata ' +
+    'contains it. Default: http and the Host header of the request, which is wrong behind a proxy that terminates ' +
+    'TLS.')),
+  allowed_hosts: Type.Optional(Type.Array(text(`^(?:\\*\\.)?${HOST}$`, 'that is a host name without a port',
+    'A host name; a leading `*.` matches any subdomain.'), {
+    description: 'Host names under which /mcp accepts requests, in addition to loopback names; other requests get ' +
+      '403. Default: any. In dev mode, SERVICES_ALLOWED_HOSTS applies as well.',
+  })),
+  allowed_origins: setting(Type.Array(text(`^(?:[a-z][a-z0-9+.-]*://\\*|${HOST.replaceAll('A-Z', '')})$`,
+    'that is a host name in lower case without a port, or the scheme of browser extensions with ://*',
+    'A host name in lower case, without scheme and port.'), {
+    description: 'Host names of web pages that may send requests to /mcp (Origin header), in addition to loopback ' +
+      'names and that of `public_url`; others get 403. Clients other than browsers send no Origin header.',
+  }), [], 'Default: none.'),
+}, 'The endpoint of the Model Context Protocol: [mcp.md](mcp.md). Read only at startup.')
 
 const GrantSchema = section({
   bank_id: pattern('Bank id'),
@@ -129,7 +211,6 @@ export const FileSchema = section({
 }, 'Memory Gateway configuration file.')
 
 export * from './bank-schema.js'
-export type { SourceConfig } from './source-schema.js'
 
 export type FileConfig = Static<typeof FileSchema>
 export type Grant = Static<typeof GrantSchema>

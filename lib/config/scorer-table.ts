@@ -75,14 +75,3 @@ export const SCORER_TABLE = {
       'praise, agreement or a greeting.',
   },
 } as const satisfies Record<string, { weight: number, about: string }>
-
-/** Scorers of earlier versions, and what replaces them. */
-export const REMOVED_SCORERS: Readonly<Record<string, string>> = {
-  length: 'retrieval.bm25.pivot sets the length from which on a text scores lower',
-  names: 'name_told counts names where the query asks for one',
-  number_told: 'quantity_told counts numbers of the user where the query asks for one',
-  own: 'retrieval.context: false ranks by own words alone',
-  place_told: 'name_told replaces it',
-  second_person: 'user_said uses the speaker',
-  tells_time: 'time_told counts times where the query asks for one',
-}

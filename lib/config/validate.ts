@@ -1,11 +1,10 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
-import { didYouMean, nearest } from '../errors/wording.js'
-import { formatPath, fromPointer, type Path } from './paths.js'
-import { printable, quote, quoteAll } from './problems.js'
+import { didYouMean, nearest, textThatIs } from '../errors/wording.js'
+import { formatPath, fromPointer, type Path, printable, quote, quoteAll } from './problems.js'
 import { FileSchema, type FileConfig } from './schema.js'
-import { describe } from './allowed-values.js'
 import { isJsonObject } from '../validation/json-object.js'
 import { branchOf, branchTypes, type SchemaNode } from '../validation/schema-node.js'
+import { rangeInWords } from '../validation/problem-messages.js'
 
 const PROVIDERS = ['vector_store', 'llm_provider', 'embedding_provider', 'reranker']
 /** Sections that are checked with each other. */
@@ -87,9 +86,7 @@ function unknownKey (key: string, path: Path, schema: SchemaNode): string {
   if (schema.properties === undefined) {
     return `${formatPath(path)}: found the key "${printable(key)}", allowed is ${String(schema['x-keys'])}`
   }
-  const removed = schema['x-removed']
   const place = formatPath([...path, key])
-  if (removed !== undefined && Object.hasOwn(removed, key)) return `${place} was removed; ${removed[key]}`
   const allowed = Object.keys(schema.properties)
   const meant = nearest(key, allowed)
   if (meant !== undefined) return `${place} is not a known key; did you mean "${meant}"?`
@@ -149,4 +146,21 @@ function kindOf (value: unknown): string {
   if (value === null || value === undefined) return 'nothing'
   if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : 'a list'
   return typeof value === 'string' ? 'a text' : typeof value === 'object' ? 'a map' : `a ${typeof value}`
+}
+
+/** The allowed values in words: `an integer from 1 to 10`, `"owner_only", "open", "deny"`. */
+export function describe (schema: SchemaNode): string {
+  if (schema.enum !== undefined) return quoteAll(schema.enum.map(String))
+  if (schema.const !== undefined) return quoteAll([String(schema.const)])
+  if (schema.anyOf !== undefined) return `a map with the key type, one of ${quoteAll(branchTypes(schema))}`
+  switch (schema.type ?? '') {
+    case 'integer': return `an integer${rangeInWords(schema)}`
+    case 'number': return `a number${rangeInWords(schema)}`
+    case 'boolean': return 'true, false'
+    case 'string':
+      return typeof schema['x-allowed'] === 'string' ? textThatIs(schema['x-allowed']) : 'a text that is not empty'
+    case 'array': return schema.minItems === undefined ? 'a list' : 'a list that is not empty'
+    case 'object': return 'a map'
+    default: return 'anything'
+  }
 }

@@ -1,7 +1,7 @@
 import { deniedDetail, PERMISSIONS } from '../access/access-control.js'
-import { mapInTurns } from '../concurrency/turn-budget.js'
+import { mapGivingWay } from '../concurrency/event-loop.js'
 import { invalidField } from '../errors/service-error.js'
-import { bankOf, callerOf, isPrincipal, OPERATOR, type RequestContext } from '../identity/context.js'
+import { bankOf, isPrincipal, OPERATOR, type RequestContext } from '../identity/context.js'
 import { PRINCIPAL_IN_WORDS } from '../validation/ids.js'
 import { pageSize, RESOLVE_BATCH, type Banks } from './banks.js'
 import type { Dependencies } from './dependencies.js'
@@ -26,7 +26,7 @@ export class AccessReport {
 
   /** The caller's permissions on one bank, each with the grant or policy that is its source. */
   async onBank (bankId: string, context: RequestContext): Promise<GrantedPermissions> {
-    const [bank] = await this.#deps.directory.resolve([bankOf(context, bankId)], callerOf(context))
+    const [bank] = await this.#deps.directory.resolve([bankOf(context, bankId)])
     return this.#permissions(bank!, context)
   }
 
@@ -35,7 +35,7 @@ export class AccessReport {
     query: AccessQuery, context: RequestContext, options: Pick<OperationOptions, 'signal'> = {},
   ): Promise<AccessAnswer> {
     const { banks, next_cursor: next } = await this.#banks.list(query, context, options)
-    return await this.#answer(banks.map(({ bank_id: bankId }) => bankId), next, context, callerOf(context))
+    return await this.#answer(banks.map(({ bank_id: bankId }) => bankId), next, context)
   }
 
   /** For operators: a caller's permissions on every bank of its tenant. */
@@ -53,7 +53,7 @@ export class AccessReport {
     })
     const shown = found.slice(0, limit)
     const next = found.length > limit ? this.#banks.cursorAfter(shown.at(-1)!) : null
-    return await this.#answer(shown.map(({ bankId }) => bankId), next, context, OPERATOR)
+    return await this.#answer(shown.map(({ bankId }) => bankId), next, context)
   }
 
   /** For operators: whether a caller has a permission, and why. */
@@ -61,7 +61,7 @@ export class AccessReport {
     const { access, directory } = this.#deps
     const context = contextOf(request)
     const { bank_id: bankId, permission } = request
-    const [bank] = await directory.resolve([bankOf(context, bankId)], OPERATOR)
+    const [bank] = await directory.resolve([bankOf(context, bankId)])
     const { allowed, grantedBy } = access.decide(context, permission, bankId, bank!.grants)
     if (!allowed) return { allowed, granted_by: null, reason: deniedDetail(context, permission, bankId) }
     return { allowed, granted_by: grantedBy!, reason: `Allowed by ${grantedBy}` }
@@ -82,18 +82,18 @@ export class AccessReport {
   }
 
   async #answer (
-    bankIds: readonly string[], nextCursor: string | null, context: RequestContext, caller: string,
+    bankIds: readonly string[], nextCursor: string | null, context: RequestContext,
   ): Promise<AccessAnswer> {
     const open: OpenBank[] = []
     for (let at = 0; at < bankIds.length; at += RESOLVE_BATCH) {
       const batch = bankIds.slice(at, at + RESOLVE_BATCH)
-      open.push(...await this.#deps.directory.resolve(batch.map((bankId) => bankOf(context, bankId)), caller))
+      open.push(...await this.#deps.directory.resolve(batch.map((bankId) => bankOf(context, bankId))))
     }
     return {
       principal: context.principal ?? null,
       tenant_id: context.tenantId,
       on_behalf_of: context.onBehalfOf ?? null,
-      banks: await mapInTurns(open, caller, (bank) => ({
+      banks: await mapGivingWay(open, (bank) => ({
         bank_id: bank.key.bankId, permissions: this.#permissions(bank, context),
       })),
       next_cursor: nextCursor,

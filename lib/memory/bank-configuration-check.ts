@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { canMatchPrincipal } from '../identity/context.js'
 import { BankConfigurationSchema, type BankConfiguration } from '../config/schema.js'
-import { REMOVED_SCORERS } from '../config/scorer-table.js'
 import { invalidField, invalidRequest, type FieldError } from '../errors/service-error.js'
 import { PRINCIPAL_PATTERN_IN_WORDS } from '../validation/ids.js'
 import { valueAt } from '../validation/json-object.js'
@@ -33,7 +32,6 @@ export function checkBankConfiguration (
   bankId: string, value: unknown, rules: Rules, { at = '', changes }: CheckOptions = {},
 ): BankConfiguration {
   prepareInput(value, BankConfigurationSchema)
-  refuseRemoved(value, at)
   const configuration = checkSchema(value, at)
   if (Buffer.byteLength(JSON.stringify(configuration)) > MAX_BYTES) {
     throw invalidField(
@@ -68,15 +66,4 @@ function faultsOf (bankId: string, { access, ...sections }: BankConfiguration, r
     faults.push({ field: `access[${index}].principal`, message: `must be ${PRINCIPAL_PATTERN_IN_WORDS}` })
   }
   return faults
-}
-
-/** @throws ServiceError that names the replacement of a removed scorer */
-function refuseRemoved (value: unknown, at: string): void {
-  const scorers = valueAt(value, 'retrieval.scorers')
-  if (typeof scorers !== 'object' || scorers === null) return
-  const removed = Object.entries(REMOVED_SCORERS).filter(([name]) => Object.hasOwn(scorers, name))
-  if (removed.length === 0) return
-  throw invalidRequest(removed.map(([name, instead]) => (
-    { field: `${at}retrieval.scorers.${name}`, message: `was removed; ${instead}` }
-  )))
 }

@@ -1,14 +1,13 @@
 import { LRUCache } from 'lru-cache'
 import type { AccessControl, Permission } from '../access/access-control.js'
-import { REMOVED_SCORERS } from '../config/scorer-table.js'
 import type { BankConfiguration } from '../config/schema.js'
 import type { Timer } from '../concurrency/deadline.js'
 import {
-  bankKeyString, bankOf, callerOf, withoutCaller, type BankKey, type RequestContext,
+  bankKeyString, bankOf, withoutCaller, type BankKey, type RequestContext,
 } from '../identity/context.js'
 import type { BankConfig, BankConfigStore } from '../stores/bank-configs.js'
 import { storeUnavailableError } from '../stores/unavailable.js'
-import { mapInTurns, NO_CALLER, turns } from '../concurrency/turn-budget.js'
+import { giveWay, isDue, mapGivingWay } from '../concurrency/event-loop.js'
 import { resolveBank, type FileSettings, type LiveSettings, type OpenBank } from './file-settings.js'
 
 /** The configuration of a bank in the store, parsed. */
@@ -77,7 +76,7 @@ export class BankDirectory {
    */
   async open (context: RequestContext, permission: Permission, bankIds: readonly string[]): Promise<OpenBank[]> {
     const keys = bankIds.map((bankId) => bankOf(context, bankId))
-    const banks = this.#known(keys) ?? await this.resolve(keys, callerOf(context))
+    const banks = this.#known(keys) ?? await this.resolve(keys)
     for (const { key, grants } of banks) this.#options.access.require(context, permission, key.bankId, grants)
     // What is cached is for all callers.
     return banks.map((bank, index) => ({ ...bank, key: keys[index]! }))
@@ -91,11 +90,9 @@ export class BankDirectory {
 
   /**
    * The same without a check of access.
-   * @param caller as in TurnBudget.next: configurations may be large, so those of many banks are resolved in time
-   * slices
    * @throws ServiceError dependency_unavailable
    */
-  async resolve (keys: readonly BankKey[], caller = NO_CALLER): Promise<OpenBank[]> {
+  async resolve (keys: readonly BankKey[]): Promise<OpenBank[]> {
     const { configs, live } = this.#options
     if (configs === undefined) return keys.map((key) => resolveBank(key, undefined, live.current))
     if (configs.isShared) await this.#ensureFresh(configs)
@@ -104,13 +101,13 @@ export class BankDirectory {
     const missing = keys.filter((_, index) => found[index] === undefined)
     const read = missing.length === 0
       ? new Map<string, StoredConfig | undefined>()
-      : await this.#read(configs, missing, caller)
+      : await this.#read(configs, missing)
     const banks: OpenBank[] = []
     for (const [index, key] of keys.entries()) {
       const id = ids[index]!
       const entry = found[index] ?? this.#entryOf(id, read.get(id))
       if (entry.resolved?.settings !== live.current) {
-        if (turns.isExhausted) await turns.next(caller)
+        if (isDue()) await giveWay()
         const settings = live.current
         entry.resolved = { settings, bank: resolveBank(withoutCaller(key), entry.stored?.configuration, settings) }
       }
@@ -148,11 +145,11 @@ export class BankDirectory {
   }
 
   async #read (
-    configs: BankConfigStore, keys: readonly BankKey[], caller: string,
+    configs: BankConfigStore, keys: readonly BankKey[],
   ): Promise<Map<string, StoredConfig | undefined>> {
     const fresh = keys.filter((key) => !this.#reading.has(bankKeyString(key)))
     if (fresh.length > 0) {
-      const batch = configs.read(fresh).then(async (found) => await parseAll(found, caller))
+      const batch = configs.read(fresh).then(async (found) => await parseAll(found))
       for (const key of fresh) this.#keep(key, batch.then((found) => found.get(bankKeyString(key))))
     }
     const waited = keys.map(async (key) => [bankKeyString(key), await this.#reading.get(bankKeyString(key))!] as const)
@@ -221,10 +218,10 @@ export class BankDirectory {
 
 /** @throws ServiceError when something has damaged what the store returns, so that it cannot be parsed */
 async function parseAll (
-  found: Awaited<ReturnType<BankConfigStore['read']>>, caller: string,
+  found: Awaited<ReturnType<BankConfigStore['read']>>,
 ): Promise<Map<string, StoredConfig>> {
   try {
-    return new Map(await mapInTurns(found, caller, ({ bank, config }) => (
+    return new Map(await mapGivingWay(found, ({ bank, config }) => (
       [bankKeyString(bank), readStored(config)] as const
     )))
   } catch (cause) {
@@ -235,9 +232,5 @@ async function parseAll (
 /** @throws SyntaxError for a document that is not JSON, which is never stored */
 export function readStored ({ document, ...config }: BankConfig): StoredConfig {
   const configuration = JSON.parse(document ?? '{}') as BankConfiguration
-  const { scorers } = configuration.retrieval ?? {}
-  // An earlier version may have stored the document. Every stored configuration is parsed here, so no later step has to
-  // handle removed scorers, and clients can send back what the API returned.
-  if (scorers !== undefined) for (const name of Object.keys(REMOVED_SCORERS)) Reflect.deleteProperty(scorers, name)
   return { ...config, configuration }
 }

@@ -3,8 +3,7 @@ import { bankOf, callerOf, OPERATOR, type BankKey, type RequestContext } from '.
 import { isUuid } from '../validation/ids.js'
 import { mostFrequent } from '../stores/most-frequent.js'
 import type { BankSummary } from '../stores/vector-store.js'
-import { runInTurns } from '../concurrency/steps.js'
-import { mapInTurns, turns } from '../concurrency/turn-budget.js'
+import { giveWay, isDue, mapGivingWay } from '../concurrency/event-loop.js'
 import { decodeCursor, encodeCursor, isBankPlace, isMemoryPlace } from './cursor.js'
 import type { Dependencies } from './dependencies.js'
 import { needsCountMemories, readListFilters } from './list-filters.js'
@@ -85,8 +84,8 @@ export class Banks {
     const { directory, store, clock, backfill } = this.#deps
     const { key: bank } = await directory.openOne(context, 'read', bankId)
     const statistics = await store.statistics(bank, clock())
-    const tags = await runInTurns(mostFrequent(statistics.tagCounts), callerOf(context))
-    const speakers = await runInTurns(mostFrequent(statistics.speakerCounts), callerOf(context))
+    const tags = await mostFrequent(statistics.tagCounts)
+    const speakers = await mostFrequent(statistics.speakerCounts)
     return {
       ...toBankAnswer(statistics),
       chunk_count: statistics.passageCount,
@@ -159,7 +158,7 @@ export class Banks {
     const banks: AdminBanksAnswer['banks'] = []
     for (let after: BankSummary | undefined; ;) {
       const page = await this.#summaries({ ...only, limit: ADMIN_PAGE, caller: OPERATOR, after })
-      banks.push(...await mapInTurns(page, OPERATOR, (summary) => (
+      banks.push(...await mapGivingWay(page, (summary) => (
         { tenant_id: summary.tenantId, ...toBankAnswer(summary) }
       )))
       after = page.at(-1)
@@ -172,11 +171,10 @@ export class Banks {
   /** The banks that the caller may read. A bank's own grants are looked up only when the file does not grant access. */
   async #readable (page: readonly BankSummary[], context: RequestContext): Promise<BankSummary[]> {
     const { access, directory } = this.#deps
-    const caller = callerOf(context)
-    if (turns.isExhausted) await turns.next(caller)
+    if (isDue()) await giveWay()
     const denied = page.filter(({ bankId }) => !access.decide(context, 'read', bankId).allowed)
     if (denied.length === 0) return [...page]
-    const open = await directory.resolve(denied, caller)
+    const open = await directory.resolve(denied)
     const refused = new Set(denied.filter(({ bankId }, index) => (
       !access.decide(context, 'read', bankId, open[index]!.grants).allowed
     )))

@@ -3,7 +3,7 @@ import { reservationOf, type ByteReservation, type RowBudget } from '../concurre
 import type { BankKey } from '../identity/context.js'
 import type { Candidate, Filters, SearchResult, StoredMemory, VectorStore } from '../stores/vector-store.js'
 import { isAtLeast, type Trust } from '../identity/trust.js'
-import { turns } from '../concurrency/turn-budget.js'
+import { giveWay, isDue } from '../concurrency/event-loop.js'
 import type { BankSettings } from './bank-settings.js'
 import { EarlierItems, withId } from './earlier-items.js'
 import { fingerprintOf } from './inspection.js'
@@ -47,15 +47,14 @@ interface Compared {
  * it. A memory of lower trust neither excludes nor replaces one of higher trust: both are then in the bank, and of
  * exact repeats the store keeps the one of higher trust.
  * @param deduplication any action but `off`, which has `planWithoutDedup`
- * @param caller as in TurnBudget.next
  * @throws ServiceError dependency_unavailable; server_busy when the memories for comparison exceed the budget
  */
 export async function planDedup (
-  items: readonly PreparedMemory[], deduplication: BankSettings['deduplication'], bank: SearchedBank, caller: string,
+  items: readonly PreparedMemory[], deduplication: BankSettings['deduplication'], bank: SearchedBank,
 ): Promise<RetainPlan> {
   const { action, threshold } = deduplication
-  const stored = new StoredMemories(bank, caller)
-  const earlier = new EarlierItems(threshold, caller)
+  const stored = new StoredMemories(bank)
+  const earlier = new EarlierItems(threshold)
   /** By the id of a memory of the bank: the item that takes its place. */
   const replaced = new Map<string, PlannedMemory>()
   const decide = async (item: PreparedMemory, { profile, candidates: all }: Compared): Promise<ItemDecision> => {
@@ -98,7 +97,7 @@ export async function planDedup (
   }
   const decisions: ItemDecision[] = []
   for await (const compared of prefetch(items, MAX_CONCURRENT_SEARCHES, async (item) => await stored.search(item))) {
-    if (turns.isExhausted) await turns.next(caller)
+    if (isDue()) await giveWay()
     decisions.push(await decide(items[decisions.length]!, compared))
     compared.release()
   }
@@ -132,21 +131,19 @@ async function * prefetch<T, R> (items: readonly T[], count: number, work: (item
 /** The memories of the bank that items are compared with. */
 class StoredMemories {
   readonly #bank: SearchedBank
-  readonly #caller: string
   readonly #profiles = new LRUCache<string, { profile: TextProfile, characters: number }>({
     maxSize: MAX_CACHED_CHARACTERS,
     sizeCalculation: ({ characters }) => characters + 1,
   })
 
-  constructor (bank: SearchedBank, caller: string) {
+  constructor (bank: SearchedBank) {
     this.#bank = bank
-    this.#caller = caller
   }
 
   async search ({ memory }: PreparedMemory): Promise<Compared> {
     const { budget } = this.#bank
-    if (turns.isExhausted) await turns.next(this.#caller)
-    const { profile, longest: terms } = await profileOf(memory.text, this.#caller)
+    if (isDue()) await giveWay()
+    const { profile, longest: terms } = profileOf(memory.text)
     const reservation = budget && reservationOf(budget)
     const release = () => { reservation?.release() }
     if (terms.length === 0) return { profile, candidates: [], release }
@@ -184,7 +181,7 @@ class StoredMemories {
     { fingerprint }: PreparedMemory, candidates: readonly Candidate[],
   ): Promise<StoredMemory | undefined> {
     for (const candidate of candidates) {
-      if (turns.isExhausted) await turns.next(this.#caller)
+      if (isDue()) await giveWay()
       if (fingerprintOf(candidate.memory) === fingerprint) return toStoredMemory(candidate)
     }
     return undefined
@@ -201,7 +198,7 @@ class StoredMemories {
     const found: Array<NearDuplicate<StoredMemory>> = []
     for (const candidate of candidates) {
       const other = await this.#profileOf(candidate)
-      if (turns.isExhausted) await turns.next(this.#caller)
+      if (isDue()) await giveWay()
       found.push({ target: toStoredMemory(candidate), similarity: similarity(profile, other) })
     }
     return found
@@ -210,7 +207,7 @@ class StoredMemories {
   async #profileOf ({ memory: { memoryId, text } }: Candidate): Promise<TextProfile> {
     const known = this.#profiles.get(memoryId)
     if (known !== undefined) return known.profile
-    const { profile } = await profileOf(text, this.#caller)
+    const { profile } = profileOf(text)
     this.#profiles.set(memoryId, { profile, characters: text.length })
     return profile
   }

@@ -16,7 +16,6 @@ import type { Indexer } from './indexer.js'
 import type { MeteredLanguageModel } from './metered-language-model.js'
 import type { ModelAssistedRecall } from './model-assisted-recall.js'
 import type { EmbeddingBackfill } from './embedding-backfill.js'
-import type { TextAnalyzer } from './text-analyzer.js'
 
 /** The dependencies that the operations of the memory service share. */
 export interface Dependencies {
@@ -40,7 +39,6 @@ export interface Dependencies {
   idempotency: IdempotencyService
   retriever: Retriever
   indexer: Indexer
-  analyzer: TextAnalyzer
   /** Undefined when vectors are always written with the memory. */
   backfill: EmbeddingBackfill | undefined
   clock: Clock

@@ -1,4 +1,4 @@
-import { turns } from '../concurrency/turn-budget.js'
+import { giveWay, isDue } from '../concurrency/event-loop.js'
 import { similarity, type TextProfile } from './near-duplicates.js'
 import type { PreparedMemory } from './preparation.js'
 import type { NearDuplicate, PlannedMemory } from './retain-plan.js'
@@ -27,17 +27,14 @@ interface ComparableItem {
 export class EarlierItems {
   readonly memories: PlannedMemory[] = []
   readonly #threshold: number
-  readonly #caller: string
   readonly #groups = new Map<string, Set<ComparableItem>>()
   readonly #known = new Map<PlannedMemory, ComparableItem>()
   readonly #byFingerprint = new Map<string, PlannedMemory>()
   readonly #sketch = new Uint32Array(SKETCH_COLUMNS)
   #nearDuplicateCount = 0
 
-  /** @param caller as in TurnBudget.next */
-  constructor (threshold: number, caller: string) {
+  constructor (threshold: number) {
     this.#threshold = threshold
-    this.#caller = caller
   }
 
   add (memory: PreparedMemory, profile: TextProfile, replaces?: string): PlannedMemory {
@@ -75,7 +72,7 @@ export class EarlierItems {
     const nearest = await this.#nearest(this.#groups.get(groupOf(item, profile)) ?? [], profile)
     const found: Array<NearDuplicate<PlannedMemory>> = []
     for (const { planned, profile: other } of nearest) {
-      if (turns.isExhausted) await turns.next(this.#caller)
+      if (isDue()) await giveWay()
       found.push({ target: planned, similarity: similarity(profile, other) })
     }
     return found
@@ -92,7 +89,7 @@ export class EarlierItems {
     const sketch = this.#sketch
     terms.forEach((term, index) => { sketch[term % SKETCH_COLUMNS]! += counts[index]! })
     for (const known of group) {
-      if (turns.isExhausted) await turns.next(this.#caller)
+      if (isDue()) await giveWay()
       const cosine = maxDotProduct(sketch, known) / (norm * known.profile.norm)
       if (cosine >= this.#threshold - ROUNDING_MARGIN) found.push({ known, cosine })
     }

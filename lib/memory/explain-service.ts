@@ -1,10 +1,9 @@
 import type { RequestContext } from '../identity/context.js'
 import { finalScore, type OrderedCandidate, type Strategy } from '../retrieval/candidates.js'
-import { explainSteps, type Explanation } from '../retrieval/explanation.js'
+import { explainHits, type Explanation } from '../retrieval/explanation.js'
 import type { RecallObservation, RetrievalRequest } from '../retrieval/retriever.js'
 import { byScore, type Memory, type SearchResult } from '../stores/vector-store.js'
-import { runInTurns } from '../concurrency/steps.js'
-import { analyzeSteps } from '../text/analysis.js'
+import { analyzeText } from '../text/analysis.js'
 import { sumTokens } from '../text/tokens.js'
 import type { Dependencies } from './dependencies.js'
 import type { ExplainAnswer, ExplainRequest, ExplainStages } from './schemas.js'
@@ -52,7 +51,7 @@ export class ExplainService {
     const ranked = await this.#rank(retrieval)
     const failed = failedFilters(memory, filters)
     const places = await this.#places(memory, ranked, failed.length > 0)
-    const { terms } = await runInTurns(analyzeSteps(memory.text), retrieval.caller)
+    const { terms } = analyzeText(memory.text)
     const stages: ExplainStages = {
       filter: { passed: failed.length === 0, failed },
       lexical: lexicalStage(memory, terms, ranked, places, failed),
@@ -76,10 +75,10 @@ export class ExplainService {
       return { ...answer, ...NOT_RANKED, verdict: foundBySome ? 'not_a_candidate' : 'no_strategy_found_it' }
     }
     const candidate = ranked.candidates[rank - 1]!
-    const [explanation] = await runInTurns(explainSteps([candidate], ranked.rankings), retrieval.caller)
+    const [explanation] = explainHits([candidate], ranked.rankings)
     this.#addRanking(stages, candidate, explanation!, ranked)
     const counts = ranked.candidates.slice(0, rank).map(({ memory }) => memory.tokens)
-    const tokens = await sumTokens(counts, retrieval.caller)
+    const tokens = await sumTokens(counts)
     stages.budget = budgetStage(ranked.candidates, rank, tokens, retrieval)
     const [bound] = stages.budget.cut_by
     const verdict = bound === undefined ? 'returned' : VERDICTS[bound]

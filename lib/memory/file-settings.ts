@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { compileGrant, type AccessControl, type AccessSettings, type CompiledGrant } from '../access/access-control.js'
 import { PrincipalTrust } from '../access/principal-trust.js'
-import type { BankSections } from '../config/bank-sections.js'
+import type { BankSections } from '../config/bank-schema.js'
 import type { Config } from '../config/config.js'
 import type { BankConfiguration, FileConfig } from '../config/schema.js'
 import type { Settings } from '../config/settings.js'

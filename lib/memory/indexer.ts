@@ -1,16 +1,15 @@
+import { mapGivingWay } from '../concurrency/event-loop.js'
 import type { BankKey } from '../identity/context.js'
 import type { EmbeddingProvider } from '../models/embedding-provider.js'
-import { embed } from '../retrieval/passages.js'
+import { embed, passagesOf } from '../retrieval/passages.js'
 import { embeddedTexts, nameOf } from '../stores/speaker.js'
 import type { Memory, NewMemory, Passage } from '../stores/vector-store.js'
 import { analyzeText } from '../text/analysis.js'
 import { withoutUndefined } from '../validation/members.js'
 import type { PreparedMemory } from './preparation.js'
 import type { EmbeddingBackfill } from './embedding-backfill.js'
-import type { TextAnalyzer } from './text-analyzer.js'
 
 interface IndexerOptions {
-  analyzer: TextAnalyzer
   /** Absent when the semantic strategy is off; nothing is embedded then. */
   embeddings?: EmbeddingProvider | undefined
   /** Absent without `embeddings`, and for a store that cannot add vectors after a write. */
@@ -29,7 +28,6 @@ export class Indexer {
 
   /**
    * @param chunkMaxCharacters the longest passage
-   * @param caller as in TurnBudget.next
    * @param signal ends the wait for the provider; it rejects with the signal's reason then
    * @returns the memories for the store, in order; without vectors when these follow later
    * @throws ServiceError dependency_unavailable or model_output_invalid when the provider fails and the store cannot
@@ -37,13 +35,12 @@ export class Indexer {
    */
   async index (prepared: ReadonlyArray<
     Pick<PreparedMemory, 'memory' | 'fingerprint'>
-  >, chunkMaxCharacters: number, caller: string, signal?: AbortSignal): Promise<NewMemory[]> {
-    const { analyzer, embeddings, backfill } = this.#options
-    const texts = prepared.map(({ memory }) => memory.text)
-    const passages = await analyzer.split(texts, chunkMaxCharacters, caller, signal)
-    const memories = prepared.map(({ memory, fingerprint }, index) => (
-      newMemory(memory, fingerprint, withSpeaker(memory, passages[index]!))
-    ))
+  >, chunkMaxCharacters: number, signal?: AbortSignal): Promise<NewMemory[]> {
+    const { embeddings, backfill } = this.#options
+    const memories = await mapGivingWay(prepared, ({ memory, fingerprint }) => {
+      signal?.throwIfAborted()
+      return newMemory(memory, fingerprint, withSpeaker(memory, passagesOf(memory.text, chunkMaxCharacters)))
+    })
     if (embeddings === undefined || memories.length === 0) return memories
     if (backfill !== undefined && (embeddings.deferred === true || backfill.isFailing)) return memories
     try {

@@ -1,9 +1,7 @@
 import { hash } from 'node:crypto'
-import { runSync, type Steps } from '../concurrency/steps.js'
 import type { Memory } from '../stores/vector-store.js'
 import { normalForm } from '../text/normal-form.js'
-import { PART_CHARACTERS, splitForFolding } from '../text/parts.js'
-import { suspicionSteps } from '../text/suspicion.js'
+import { suspicionsIn } from '../text/suspicion.js'
 
 /** The parts of a memory that are inspected. */
 export type InspectedMemory = Pick<Memory, 'text' | 'tags' | 'metadata' | 'documentId' | 'source' | 'occurredAt'>
@@ -16,15 +14,15 @@ export interface Inspection {
   fingerprint: string
 }
 
-/** Inspects a memory. It depends on nothing but the memory, so a worker thread may do it. */
-export function * inspectionSteps (memory: InspectedMemory): Steps<Inspection> {
-  const isSuspect = yield * suspicionIn(memory.text, labelsOf(memory))
-  return { isSuspect, fingerprint: yield * fingerprintSteps(memory) }
+/** Inspects a memory. */
+export function inspect (memory: InspectedMemory): Inspection {
+  const isSuspect = suspicionIn(memory.text, labelsOf(memory))
+  return { isSuspect, fingerprint: fingerprintOf(memory) }
 }
 
-function * suspicionIn (text: string, labels: string): Steps<boolean> {
-  if ((yield * suspicionSteps(text)).length > 0) return true
-  return labels !== NO_LABELS && (yield * suspicionSteps(labels)).length > 0
+function suspicionIn (text: string, labels: string): boolean {
+  if (suspicionsIn(text).length > 0) return true
+  return labels !== NO_LABELS && suspicionsIn(labels).length > 0
 }
 
 /** The result of labelsOf for a memory without labels. */
@@ -49,32 +47,9 @@ function labelsOf ({ tags, metadata, documentId, source }: InspectedMemory): str
  * Identifies exact repeats: SHA-256 in hex of the content after NFC, trimming and collapsing of white space, and of the
  * set of tags, the document and the time.
  */
-export function fingerprintOf (memory: Memory): string {
-  return runSync(fingerprintSteps(memory))
-}
-
-/** `fingerprintOf` in steps, for texts of any length. */
-export function * fingerprintSteps ({
+export function fingerprintOf ({
   text, tags, documentId, occurredAt,
-}: Pick<Memory, 'text' | 'tags' | 'documentId' | 'occurredAt'>): Steps<string> {
-  const content = yield * inParts((yield * inParts(text, toNfc)).trim(), withSingleSpaces)
+}: Pick<Memory, 'text' | 'tags' | 'documentId' | 'occurredAt'>): string {
+  const content = normalForm(text, 'NFC').trim().replace(SPACES, ' ')
   return hash('sha256', JSON.stringify([content, tags, documentId, occurredAt]))
-}
-
-function toNfc (text: string): string {
-  return normalForm(text, 'NFC')
-}
-
-function withSingleSpaces (text: string): string {
-  return text.replace(SPACES, ' ')
-}
-
-function * inParts (text: string, change: (part: string) => string): Steps<string> {
-  if (text.length <= PART_CHARACTERS) return change(text)
-  let changed = ''
-  for (const part of splitForFolding(text, change)) {
-    changed += change(part)
-    yield
-  }
-  return changed
 }

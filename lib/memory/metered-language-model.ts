@@ -1,9 +1,7 @@
 import { DeadlineExceeded, type Timer } from '../concurrency/deadline.js'
-import { NO_CALLER } from '../concurrency/turn-budget.js'
-import type {
-  Generation, GenerateRequest, GenerationPart, LanguageModel, TokenUsage,
+import {
+  type Generation, type GenerateRequest, type GenerationPart, type LanguageModel, type TokenUsage, promptTokens,
 } from '../models/language-model.js'
-import { promptTokens } from '../models/prompt-tokens.js'
 import type { ResolvedBank } from '../policy/bank.js'
 import type { ModelBudget, Reservation } from '../policy/model-budget.js'
 import type { Telemetry } from '../telemetry/telemetry.js'
@@ -135,7 +133,7 @@ export class MeteredLanguageModel {
     const { budget, provider, telemetry, timer } = this.#options
     let inputTokens = 0
     const reservation = await budget.reserve(call.banks, async () => {
-      inputTokens = await promptTokens(call.messages, call.banks[0]?.key.caller ?? NO_CALLER)
+      inputTokens = await promptTokens(call.messages)
       return inputTokens + call.maxTokens
     })
     // The caller left while the store counted the call, so no call is made.

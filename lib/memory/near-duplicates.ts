@@ -1,8 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { STOP_WORDS } from '../text/stop-words.js'
 import { stem } from '../text/stems.js'
-import { wordsInParts } from '../text/words.js'
-import { turns } from '../concurrency/turn-budget.js'
+import { words } from '../text/words.js'
 
 /**
  * The data of a text for its comparison with others. Terms are hashes of 53 bits, because a request may have millions
@@ -41,31 +40,26 @@ const NEGATIONS: ReadonlySet<string> = new Set([
 const SEEDS = [randomInt(2 ** 32), randomInt(2 ** 32)] as const
 
 /**
- * @param caller as in TurnBudget.next
  * @returns the profile, and the longest terms of the text, which usually are the rarest: a near-duplicate shares nearly
  * all of them
  */
-export async function profileOf (text: string, caller: string): Promise<{ profile: TextProfile, longest: string[] }> {
+export function profileOf (text: string): { profile: TextProfile, longest: string[] } {
   const counts = new Map<number, number>()
   const byLength: string[][] = []
   const sequence: number[] = []
   const numbers: string[] = []
   let negations = 0
-  for (const some of wordsInParts(text)) {
-    if (turns.isExhausted) await turns.next(caller)
-    for (const word of some) {
-      if (DIGIT.test(word) || NUMBER_WORDS.has(word)) numbers.push(word)
-      if (NEGATIONS.has(word)) negations++
-      if (STOP_WORDS.has(word)) continue
-      const term = stem(word)
-      const hash = hashOf(term)
-      sequence.push(hash)
-      const count = counts.get(hash)
-      counts.set(hash, (count ?? 0) + 1)
-      if (count === undefined) (byLength[term.length] ??= []).push(term)
-    }
+  for (const word of words(text)) {
+    if (DIGIT.test(word) || NUMBER_WORDS.has(word)) numbers.push(word)
+    if (NEGATIONS.has(word)) negations++
+    if (STOP_WORDS.has(word)) continue
+    const term = stem(word)
+    const hash = hashOf(term)
+    sequence.push(hash)
+    const count = counts.get(hash)
+    counts.set(hash, (count ?? 0) + 1)
+    if (count === undefined) (byLength[term.length] ??= []).push(term)
   }
-  if (turns.isExhausted) await turns.next(caller)
   const terms = Float64Array.from(counts.keys()).sort()
   let squares = 0
   for (const count of counts.values()) squares += count * count

@@ -1,4 +1,4 @@
-import { mapInTurns } from '../concurrency/turn-budget.js'
+import { mapGivingWay } from '../concurrency/event-loop.js'
 import { invalidRequest, type FieldError } from '../errors/service-error.js'
 import type { Trust } from '../identity/trust.js'
 import { checkContent, checkDocumentId, checkText, screenMetadata } from '../policy/barriers.js'
@@ -6,9 +6,9 @@ import { speakerOf, speakerProblem, trimSpeaker } from '../stores/speaker.js'
 import type { Memory, Metadata } from '../stores/vector-store.js'
 import { TokenCount } from '../text/tokens.js'
 import type { OpenBank } from './file-settings.js'
+import { inspect } from './inspection.js'
 import { instantField } from './records.js'
 import type { RetainItem } from './schemas.js'
-import type { TextAnalyzer } from './text-analyzer.js'
 import type { Mutable } from '../validation/members.js'
 
 /** An item whose fields passed the cheap checks. Expensive work follows after its admission. */
@@ -92,19 +92,15 @@ export interface IdentifiedItem {
 
 /**
  * Makes memories from checked items, and marks those as suspect whose texts look like an attack.
- * @param caller as in TurnBudget.next
  * @param signal ends the work with its reason
  */
-export async function prepare (
-  items: readonly IdentifiedItem[], analyzer: TextAnalyzer, caller: string, signal?: AbortSignal,
-): Promise<PreparedMemory[]> {
-  const memories = await mapInTurns(items, caller, toMemory)
-  const inspections = await analyzer.inspect(memories, caller, signal)
-  return items.map(({ item: { redactions } }, index) => {
-    const memory = memories[index]!
-    const { isSuspect, fingerprint } = inspections[index]!
+export async function prepare (items: readonly IdentifiedItem[], signal?: AbortSignal): Promise<PreparedMemory[]> {
+  return await mapGivingWay(items, (identified) => {
+    signal?.throwIfAborted()
+    const memory = toMemory(identified)
+    const { isSuspect, fingerprint } = inspect(memory)
     if (isSuspect) memory.trust = 'suspect'
-    return { memory, fingerprint, redactions }
+    return { memory, fingerprint, redactions: identified.item.redactions }
   })
 }
 

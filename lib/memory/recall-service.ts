@@ -1,8 +1,7 @@
-import { runInTurns } from '../concurrency/steps.js'
 import { invalidField } from '../errors/service-error.js'
 import type { RequestContext } from '../identity/context.js'
 import type { Strategy } from '../retrieval/candidates.js'
-import { explainSteps } from '../retrieval/explanation.js'
+import { explainHits } from '../retrieval/explanation.js'
 import type { RecallObservation, Retrieved } from '../retrieval/retriever.js'
 import { roundedMs } from '../time/rounded-ms.js'
 import type { Dependencies } from './dependencies.js'
@@ -47,7 +46,7 @@ export class RecallService {
     let rankings: RecallObservation['rankings'] = []
     const retrieved = await retriever.retrieve(retrieval, explain ? (seen) => { rankings = seen.rankings } : undefined)
     const explanations = explain
-      ? await runInTurns(explainSteps(retrieved.hits, rankings), retrieval.caller)
+      ? explainHits(retrieved.hits, rankings)
       : undefined
     const answer: RecallAnswer = {
       hits: retrieved.hits.map((hit, index) => toHit(hit, explanations?.[index])),

@@ -1,13 +1,11 @@
 import { formatAtOffset, formatInstant } from '../time/clock.js'
 import { Deadline, type Timer } from '../concurrency/deadline.js'
 import { ServiceError } from '../errors/service-error.js'
-import { callerOf, type RequestContext } from '../identity/context.js'
+import type { RequestContext } from '../identity/context.js'
 import type { JsonSchema, LanguageModel } from '../models/language-model.js'
 import type { Admission } from '../policy/admission.js'
 import type { Filters } from '../stores/vector-store.js'
-import { runInTurns } from '../concurrency/steps.js'
 import { isAtLeast, type Trust } from '../identity/trust.js'
-import { turns } from '../concurrency/turn-budget.js'
 import type { Dependencies } from './dependencies.js'
 import type { MeteredCall } from './metered-language-model.js'
 import { commonSettings } from './file-settings.js'
@@ -16,7 +14,7 @@ import { openSearchedBanks, tokenBudget } from './recall-service.js'
 import { readFilters, readReference, toHit } from './records.js'
 import { retrievalRequest } from './retrieval-request.js'
 import type { AnswerRequest } from './reflect/answering.js'
-import { evidenceSteps } from './reflect/evidence.js'
+import { selectEvidence } from './reflect/evidence.js'
 import { withLaterStatements } from './reflect/later-statements.js'
 import { reflectPrompt } from './reflect/prompt.js'
 import { checkResponseSchema } from './reflect/response-schema.js'
@@ -62,7 +60,6 @@ export async function prepareReflect (
   { timer, newBoundary }: ReflectOptions, { signal, budget }: SearchOptions,
 ): Promise<ReflectRun> {
   const { live, retriever, meteredModel, clock } = deps
-  const caller = callerOf(context)
   const banks = await openSearchedBanks(request, context, deps)
   const settings = commonSettings(banks, live.current)
   const { reflect } = settings
@@ -79,7 +76,6 @@ export async function prepareReflect (
   const admission = deps.admission.admit('reflect', context, banks)
   try {
     const admitted = await deadline.wait(admission)
-    await deadline.wait(turns.next(caller))
     const bounds = { query: request.query, limit: CANDIDATES, minScore: reflect.minScore }
     const retrieval = {
       ...retrievalRequest({ bounds, banks, filters, settings, context, reference, signal: deadline.signal, budget }),
@@ -89,11 +85,11 @@ export async function prepareReflect (
     const { candidates, degraded } = await deadline.wait(withLaterStatements(retrieved, retrieval, retriever, {
       maxMemories: reflect.maxEvidence, warn: deps.warn,
     }))
-    const { hits, evidence } = await deadline.wait(runInTurns(evidenceSteps(candidates, {
+    const { hits, evidence } = await deadline.wait(selectEvidence(candidates, {
       maxMemories: reflect.maxEvidence,
       maxTokens: tokenBudget(reflect.maxEvidenceTokens, banks.map(({ settings }) => settings.tokenBudgets.recall))!,
       minTrust: filters.minTrust,
-    }), caller))
+    }))
     const ceilings = banks.map(({ settings }) => settings.tokenBudgets.reflect)
     const maxTokens = tokenBudget(request.max_tokens, ceilings) ?? DEFAULT_MAX_TOKENS
     const leftMs = deadline.remainingMs()
@@ -130,7 +126,6 @@ export async function prepareReflect (
             meteredModel,
             call: { ...call, messages: messages() },
             deadline,
-            caller,
             linkableTexts: evidence.filter(({ trust }) => trust !== 'suspect').map(({ text }) => text),
           },
       schema,

@@ -1,6 +1,6 @@
 import { createHash, type Hash } from 'node:crypto'
 import stringify from 'safe-stable-stringify'
-import { turns } from '../concurrency/turn-budget.js'
+import { giveWay, isDue } from '../concurrency/event-loop.js'
 import { isHighSurrogate } from '../validation/code-points.js'
 
 /** Maximum bytes or characters that are hashed at a time. */
@@ -11,20 +11,19 @@ const LINE_FEED = 10
  * SHA-256 of `stringify([query, body])` in hexadecimal. Idempotency records keep it across restarts and releases, so
  * its input must not change. It is computed in time slices, and never builds the whole text of a large body.
  * @param body a JSON value; for an import its text, or its bytes in UTF-8
- * @param caller as in TurnBudget.next
  */
-export async function requestFingerprint (query: unknown, body: unknown, caller: string): Promise<string> {
+export async function requestFingerprint (query: unknown, body: unknown): Promise<string> {
   const hash = createHash('sha256').update(`[${textOf(query)},`)
-  if (typeof body === 'string') await updateInChunks(hash, stringChunks(body), caller)
-  else if (Buffer.isBuffer(body)) await updateInChunks(hash, bufferChunks(body), caller)
-  else await updateWithJson(hash, body, caller)
+  if (typeof body === 'string') await updateInChunks(hash, stringChunks(body))
+  else if (Buffer.isBuffer(body)) await updateInChunks(hash, bufferChunks(body))
+  else await updateWithJson(hash, body)
   return hash.update(']').digest('hex')
 }
 
-async function updateInChunks (hash: Hash, chunks: Iterable<string>, caller: string): Promise<void> {
+async function updateInChunks (hash: Hash, chunks: Iterable<string>): Promise<void> {
   hash.update('"')
   for (const chunk of chunks) {
-    if (turns.isExhausted) await turns.next(caller)
+    if (isDue()) await giveWay()
     hash.update(JSON.stringify(chunk).slice(1, -1))
   }
   hash.update('"')
@@ -54,7 +53,7 @@ function * bufferChunks (bytes: Buffer): Generator<string> {
 }
 
 /** Hashes an object's lists element by element; other members are small, because the body is validated. */
-async function updateWithJson (hash: Hash, body: unknown, caller: string): Promise<void> {
+async function updateWithJson (hash: Hash, body: unknown): Promise<void> {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     hash.update(textOf(body))
     return
@@ -63,7 +62,7 @@ async function updateWithJson (hash: Hash, body: unknown, caller: string): Promi
   const add = async (more: string): Promise<void> => {
     text += more
     if (text.length < CHUNK_SIZE) return
-    if (turns.isExhausted) await turns.next(caller)
+    if (isDue()) await giveWay()
     hash.update(text)
     text = ''
   }
@@ -78,7 +77,7 @@ async function updateWithJson (hash: Hash, body: unknown, caller: string): Promi
     }
     await add(`${name}[`)
     for (const [index, element] of value.entries()) {
-      if (turns.isExhausted) await turns.next(caller)
+      if (isDue()) await giveWay()
       await add((index === 0 ? '' : ',') + textOf(element))
     }
     await add(']')

@@ -1,8 +1,8 @@
 import type { RowBudget } from '../concurrency/byte-budget.js'
 import { invalidField, ServiceError } from '../errors/service-error.js'
-import { bankKeyString, callerOf, type RequestContext } from '../identity/context.js'
+import { bankKeyString, type RequestContext } from '../identity/context.js'
 import { LowerTrustError, MemoryChangedError } from '../stores/vector-store.js'
-import { turns } from '../concurrency/turn-budget.js'
+import { giveWay, isDue } from '../concurrency/event-loop.js'
 import { makeBankQueue } from './bank-queue.js'
 import type { BankSettings } from './bank-settings.js'
 import { planDedup } from './dedup.js'
@@ -145,10 +145,10 @@ export class RetainService {
   }
 
   /** Checks the fields only; expensive work waits until the items are admitted. */
-  async #check ({ bank, items, at, context }: Retain): Promise<CheckedItem[]> {
+  async #check ({ bank, items, at }: Retain): Promise<CheckedItem[]> {
     const checked: CheckedItem[] = []
     for (const [index, item] of items.entries()) {
-      if (turns.isExhausted) await turns.next(callerOf(context))
+      if (isDue()) await giveWay()
       const one = checkItem(item, bank, at(index))
       if (one.expiresAt !== null && one.expiresAt <= this.#deps.clock()) {
         throw invalidField(`${at(index)}expires_at`, 'must lie in the future')
@@ -159,19 +159,19 @@ export class RetainService {
   }
 
   async #prepare (checked: readonly CheckedItem[], { context, signal }: Retain): Promise<PreparedMemory[]> {
-    const { analyzer, clock, newId, live } = this.#deps
+    const { clock, newId, live } = this.#deps
     const trust = live.current.trust.of(context)
     const identified = checked.map((item) => ({ item, memoryId: newId(), retainedAt: clock(), trust }))
-    return await prepare(identified, analyzer, callerOf(context), signal)
+    return await prepare(identified, signal)
   }
 
   async #compareAndWrite (
     deduplication: BankSettings['deduplication'], prepared: readonly PreparedMemory[], retain: Retain,
   ): Promise<RetainResult> {
-    const { bank: { key }, context, budget } = retain
+    const { bank: { key }, budget } = retain
     const { store, clock } = this.#deps
     const attempt = async (settings: typeof deduplication) => await this.#write(
-      await planDedup(prepared, settings, { store, key, now: clock(), budget }, callerOf(context)), prepared, retain,
+      await planDedup(prepared, settings, { store, key, now: clock(), budget }), prepared, retain,
     )
     for (let plans = 0; plans < MAX_REPLACING_PLANS; plans++) {
       try {
@@ -193,7 +193,7 @@ export class RetainService {
     const { bank: { key, settings: { maxPassageCharacters } }, keyed, signal, documents } = retain
     const { indexer, store, clock } = this.#deps
     const planned = plan.memories.map(({ memory }) => memory)
-    const memories = await indexer.index(planned, maxPassageCharacters, callerOf(retain.context), signal)
+    const memories = await indexer.index(planned, maxPassageCharacters, signal)
     signal?.throwIfAborted()
     const context = contextOf(key.bankId, plan, memories, prepared)
     const idempotency = idempotentWrite(keyed, context)

@@ -7,7 +7,7 @@ import type { Settings } from '../config/settings.js'
 import type { Timer } from '../concurrency/deadline.js'
 import type { RequestContext } from '../identity/context.js'
 import { uuidv7Source, type IdSource } from '../validation/ids.js'
-import { boundedLanguageModel } from '../models/bounded-language-model.js'
+import { boundedLanguageModel } from '../models/bounded-models.js'
 import { ModelHealth } from '../models/health.js'
 import type { LanguageModel } from '../models/language-model.js'
 import { ObservedReranker } from '../models/observed.js'
@@ -43,8 +43,6 @@ import type { ReflectOptions } from './reflect-preparation.js'
 import { ReflectService } from './reflect-service.js'
 import { ModelAssistedRecall } from './model-assisted-recall.js'
 import { memoryStatus, modelConditions, type MemoryStatus, type ModelConditions } from './status.js'
-import { TextAnalyzer } from './text-analyzer.js'
-import { TextThread } from './text-thread.js'
 import { Transfer } from './transfer.js'
 
 /** Replacements that a test or an embedding application provides. */
@@ -162,7 +160,6 @@ export class MemoryService {
   async close (): Promise<void> {
     await this.#deps.backfill?.stop()
     await this.#deps.usage.idle()
-    await this.#deps.analyzer.close()
     await closeProviders(this.#deps)
   }
 }
@@ -198,7 +195,6 @@ function serviceOf (
   const timer = overrides.timer ?? (() => performance.now())
   const warn = overrides.warn ?? (() => {})
   const usage = new UsageCounters({ store, warn })
-  const analyzer = new TextAnalyzer(new TextThread({ warn, timer }))
   const bounded = withBounds(languageModel, settings, live)
   const meteredModel = new MeteredLanguageModel({
     languageModel: bounded,
@@ -222,8 +218,7 @@ function serviceOf (
     usage,
     idempotency: new IdempotencyService(clock, store),
     retriever: new Retriever({ store, embeddings, reranker, clock, timer, telemetry }),
-    analyzer,
-    indexer: new Indexer({ analyzer, embeddings: weights.semantic > 0 ? embeddings : undefined, backfill }),
+    indexer: new Indexer({ embeddings: weights.semantic > 0 ? embeddings : undefined, backfill }),
     backfill,
     clock,
     newId: overrides.newId ?? uuidv7Source(clock),

@@ -1,7 +1,7 @@
 import { formatInstant } from '../time/clock.js'
 import type { Bounds } from '../config/bounds.js'
 import { invalidField } from '../errors/service-error.js'
-import { bankKeyString, callerOf, type RequestContext } from '../identity/context.js'
+import { bankKeyString, type RequestContext } from '../identity/context.js'
 import type { JsonBounds } from '../validation/json-guard.js'
 import { schemaCheck } from '../validation/schema-check.js'
 import type { NewBankConfig } from '../stores/bank-configs.js'
@@ -183,7 +183,7 @@ export class Transfer {
     const { key } = bank
     const admitted = await admission.admit('import', context, [bank], lines.length + expired)
     try {
-      const memories = await this.#index(target, lines, callerOf(context), signal)
+      const memories = await this.#index(target, lines, signal)
       signal?.throwIfAborted()
       const written: ImportContext = { expired }
       return await indexer.runReplacement(key, memories, async () => {
@@ -201,12 +201,12 @@ export class Transfer {
   }
 
   /** Removes each line from the list once it is converted, so that memories are not held in both forms for long. */
-  async #index ({ settings }: OpenBank, lines: IdentifiedItem[], caller: string, signal?: AbortSignal) {
-    const { analyzer, indexer } = this.#deps
+  async #index ({ settings }: OpenBank, lines: IdentifiedItem[], signal?: AbortSignal) {
+    const { indexer } = this.#deps
     const memories: NewMemory[] = []
     while (lines.length > 0) {
-      const prepared = await prepare(lines.splice(0, INDEX_BATCH), analyzer, caller, signal)
-      memories.push(...await indexer.index(prepared, settings.maxPassageCharacters, caller, signal))
+      const prepared = await prepare(lines.splice(0, INDEX_BATCH), signal)
+      memories.push(...await indexer.index(prepared, settings.maxPassageCharacters, signal))
     }
     return memories
   }

@@ -1,4 +1,5 @@
 import type { ModelStatus } from './status.js'
+import { sumTokens, TokenCount } from '../text/tokens.js'
 
 export interface Message {
   role: 'system' | 'user' | 'assistant'
@@ -77,3 +78,10 @@ export interface LanguageModel {
 }
 
 export const LANGUAGE_MODEL_METHODS = ['generate'] as const satisfies ReadonlyArray<keyof LanguageModel>
+
+/**
+ * Tokens of a prompt, counted here; the model's own count may differ by a little.
+ */
+export async function promptTokens (messages: readonly Message[]): Promise<number> {
+  return await sumTokens(messages.map(({ content }) => TokenCount.of(content)))
+}

@@ -1,7 +1,6 @@
 import type { ModelCallOutcome, ModelCallRecord, Telemetry } from '../telemetry/telemetry.js'
 import { SpanKind, traced } from '../telemetry/tracing.js'
-import { EmbeddingDecorator } from './embedding-decorator.js'
-import type { EmbeddingProvider, EmbedOptions } from './embedding-provider.js'
+import { EmbeddingDecorator, type EmbeddingProvider, type EmbedOptions } from './embedding-provider.js'
 import { ModelCallError } from './remote/model-call-error.js'
 import type { Reranker } from './reranker.js'
 import type { ModelStatus } from './status.js'

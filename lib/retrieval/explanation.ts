@@ -1,4 +1,3 @@
-import type { Steps } from '../concurrency/steps.js'
 import { candidateKey, STRATEGIES, type MergedCandidate, type RankedCandidate, type Strategy } from './candidates.js'
 import { fuse } from './fusion.js'
 import type { RankingObservation } from './ranking.js'
@@ -28,17 +27,15 @@ interface ExplainedRanking extends RankingObservation {
  * Explains hits by the rankings of the query and of its parts. @returns the explanations in the order of the hits
  * @param rankings at least one, in the order in which they were interleaved
  */
-export function * explainSteps (
+export function explainHits (
   hits: ReadonlyArray<Pick<RankedCandidate, 'bank' | 'memory' | 'ranking'>>, rankings: readonly RankingObservation[],
-): Steps<Explanation[]> {
+): Explanation[] {
   const prepared: ExplainedRanking[] = []
   for (const ranking of rankings) {
-    yield
     prepared.push(prepare(ranking))
   }
   const explanations: Explanation[] = []
   for (const hit of hits) {
-    yield
     const key = candidateKey(hit)
     const [main] = prepared
     const ownPlace = main!.places.get(key)

@@ -1,31 +1,19 @@
 import type { EmbeddingProvider, EmbedOptions } from '../models/embedding-provider.js'
 import type { Passage } from '../stores/vector-store.js'
 import { ServiceError } from '../errors/service-error.js'
-import type { Steps } from '../concurrency/steps.js'
-import { analyzeSteps, analyzeText } from '../text/analysis.js'
-import { PART_CHARACTERS } from '../text/parts.js'
-import { sentenceSteps, type Span } from '../text/sentences.js'
-
-/** Sentences that one step packs into passages. */
-const SENTENCES_PER_STEP = 512
+import { analyzeText } from '../text/analysis.js'
+import { sentencesOf, type Span } from '../text/sentences.js'
 
 /**
  * Splits a text into passages with their index terms, without vectors. A text that fits is one passage.
  * @param maxCharacters the longest passage
  */
-export function * passageSteps (text: string, maxCharacters: number): Steps<Passage[]> {
-  const passages: Passage[] = []
-  const fits = text.length <= maxCharacters
-  const spans = fits ? [{ start: 0, end: text.length }] : yield * chunkSteps(text, maxCharacters)
-  for (const { start, end } of spans) {
-    const passage = text.slice(start, end)
-    const { terms, length, question } = passage.length <= PART_CHARACTERS
-      ? analyzeText(passage)
-      : yield * analyzeSteps(passage)
-    passages.push({ start, end, terms, length, question })
-    yield
-  }
-  return passages
+export function passagesOf (text: string, maxCharacters: number): Passage[] {
+  const spans = text.length <= maxCharacters ? [{ start: 0, end: text.length }] : chunksOf(text, maxCharacters)
+  return spans.map(({ start, end }) => {
+    const { terms, length, question } = analyzeText(text.slice(start, end))
+    return { start, end, terms, length, question }
+  })
 }
 
 /**
@@ -33,12 +21,10 @@ export function * passageSteps (text: string, maxCharacters: number): Steps<Pass
  * where it can, else at white space, else between characters (never inside a surrogate pair).
  * @returns spans in order, not overlapping, that cover everything but white space
  */
-export function * chunkSteps (text: string, maxCharacters: number): Steps<Span[]> {
+export function chunksOf (text: string, maxCharacters: number): Span[] {
   const spans: Span[] = []
   let current: Span | undefined
-  let count = 0
-  for (const sentence of yield * sentenceSteps(text)) {
-    if (++count % SENTENCES_PER_STEP === 0) yield
+  for (const sentence of sentencesOf(text)) {
     for (const piece of splitSentence(text, sentence, maxCharacters)) {
       if (current !== undefined && piece.end - current.start <= maxCharacters) {
         current.end = piece.end

@@ -1,7 +1,6 @@
-import type { Steps } from '../concurrency/steps.js'
 import { contentStems } from '../text/analysis.js'
 import { STOP_WORDS } from '../text/stop-words.js'
-import { analyzeQuerySteps, type AnalyzedQuery } from './query.js'
+import { analyzeQuery, type AnalyzedQuery } from './query.js'
 import { namesTimesOnly } from './query-words.js'
 import type { RetrievalRequest } from './request.js'
 
@@ -102,14 +101,14 @@ function hasContentWords (text: string): boolean {
 }
 
 /** Analyses the query, then its parts, then its other wordings. */
-export function * analyzeQueriesSteps (
+export function analyzeQueries (
   { query, rewrites = [], reference }: Pick<RetrievalRequest, 'query' | 'rewrites' | 'reference'>, now: number,
-): Steps<[AnalyzedQuery, ...AnalyzedQuery[]]> {
+): [AnalyzedQuery, ...AnalyzedQuery[]] {
   const { instant, utcOffset } = reference ?? { instant: now, utcOffset: 0 }
-  const queries: [AnalyzedQuery, ...AnalyzedQuery[]] = [yield * analyzeQuerySteps(query, instant, utcOffset)]
+  const queries: [AnalyzedQuery, ...AnalyzedQuery[]] = [analyzeQuery(query, instant, utcOffset)]
   const [{ asksForTime, asksForAssistantTurn, asksAboutUser }] = queries
   for (const text of splitQuery(query)) {
-    const part = yield * analyzeQuerySteps(text, instant, utcOffset)
+    const part = analyzeQuery(text, instant, utcOffset)
     // `the bridge`, as a part of `Which did I see first, …`, does not tell what is asked about it.
     queries.push({
       ...part,
@@ -118,6 +117,6 @@ export function * analyzeQueriesSteps (
       asksAboutUser: !asksForAssistantTurn && (asksAboutUser || part.asksAboutUser),
     })
   }
-  for (const text of rewrites) queries.push(yield * analyzeQuerySteps(text, instant, utcOffset))
+  for (const text of rewrites) queries.push(analyzeQuery(text, instant, utcOffset))
   return queries
 }

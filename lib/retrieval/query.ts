@@ -1,10 +1,9 @@
-import type { Steps } from '../concurrency/steps.js'
 import { addQueryAlternatives, otherForms } from '../text/alternative-terms.js'
 import { functionWordsOf } from '../text/function-words.js'
 import { addSpellings } from '../text/query-spellings.js'
 import { fnv1a, stem } from '../text/stems.js'
 import { STOP_WORDS } from '../text/stop-words.js'
-import { wordsInParts } from '../text/words.js'
+import { words } from '../text/words.js'
 import { timeSpans } from './dates.js'
 import type { TimeSpan } from './open-periods.js'
 import { frameWordsOf, soughtPeriods } from './query-words.js'
@@ -133,22 +132,19 @@ const LIST = new RegExp([
  * @param now the instant that relative times are counted from
  * @param utcOffset as in timeSpans
  */
-export function * analyzeQuerySteps (text: string, now: number, utcOffset = 0): Steps<AnalyzedQuery> {
+export function analyzeQuery (text: string, now: number, utcOffset = 0): AnalyzedQuery {
   const stems: string[] = []
   const alternatives = new Set<string>()
   const terms = new Set<string>()
   const stopWords = new Set<string>()
   const contentWords: string[] = []
-  for (const part of wordsInParts(text)) {
-    yield
-    for (const word of part) {
-      if (STOP_WORDS.has(word)) {
-        stopWords.add(word)
-        continue
-      }
-      contentWords.push(word)
-      stems.push(stem(word))
+  for (const word of words(text)) {
+    if (STOP_WORDS.has(word)) {
+      stopWords.add(word)
+      continue
     }
+    contentWords.push(word)
+    stems.push(stem(word))
   }
   addQueryAlternatives(text, stems, alternatives)
   const asksForAssistantTurn = ASSISTANT_STATEMENT.test(text)
@@ -175,7 +171,6 @@ export function * analyzeQuerySteps (text: string, now: number, utcOffset = 0): 
     hashLowBits[hash & 0x3f] = 1
     if (!hashPositions.has(hash)) hashPositions.set(hash, place)
   }
-  yield
   const spans = timeSpans(text, now, utcOffset)
   return {
     text,

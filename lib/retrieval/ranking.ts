@@ -1,4 +1,3 @@
-import type { Steps } from '../concurrency/steps.js'
 import { descendingOrder } from '../stores/top-k.js'
 import { byMemoryId } from '../stores/vector-store.js'
 import { withQuestionsOfAnswers } from './answer-meaning.js'
@@ -7,10 +6,10 @@ import { descendingScores, SCORE_GRID } from './descending-scores.js'
 import {
   areConversations, fuse, TYPICAL_COSINE, withLessContext, type FusionMethod, type Weights,
 } from './fusion.js'
-import { rankingInputSteps, scoreSteps, signalsSteps } from './scoring/inputs.js'
+import { rankingInputs, weightedSums } from './scoring/inputs.js'
 import type { AnalyzedQuery } from './query.js'
 import type { RankingInput, ScorerWeights } from './scoring/scorers.js'
-import type { SignalReader } from './scoring/signal-reader.js'
+import type { Signals } from './scoring/signals.js'
 
 /**
  * Score = 1 / (1 + e^-(SLOPE · sum - OFFSET)): near 0.8 for a memory that holds all words of the query and is clearly
@@ -69,13 +68,15 @@ export interface RankingObservation {
 /** How many of the best candidates are reordered for diversity. */
 const DIVERSIFIED_CANDIDATES = 60
 
-/** @param observe receives the values between the stages */
-export function * rankSteps (
-  found: readonly MergedCandidate[], query: AnalyzedQuery, reader: SignalReader,
+/**
+ * @param signals of each candidate
+ * @param observe receives the values between the stages
+ */
+export function rankQuery (
+  found: readonly MergedCandidate[], query: AnalyzedQuery, signals: readonly Signals[],
   { weights, fusion, scorers: allScorers, diversity, minScore }: RankingOptions,
   observe?: (observation: RankingObservation) => void,
-): Steps<QueryRanking> {
-  const signals = yield * signalsSteps(found, reader)
+): QueryRanking {
   const inConversations = areConversations(found, signals)
   const hasCosines = found.some(({ scores: { semantic = 0 } }) => semantic > 0)
   let merged = found
@@ -83,8 +84,8 @@ export function * rankSteps (
   else if (hasCosines) merged = withQuestionsOfAnswers(found, signals, query)
   const scorers = inConversations ? allScorers : { ...allScorers, details: 0 }
   const fusionScores = fuse(merged, weights, fusion)
-  const inputs = yield * rankingInputSteps(merged, signals, query)
-  const scorerSums = yield * scoreSteps(inputs, query, scorers)
+  const inputs = rankingInputs(merged, signals, query)
+  const scorerSums = weightedSums(inputs, query, scorers)
   // Subtracting what a typical cosine adds keeps scores comparable between recalls with and without the semantic
   // strategy.
   const typicalCosineSum = hasCosines ? weights.semantic * TYPICAL_COSINE : 0

@@ -4,24 +4,24 @@ import type { EmbeddingProvider } from '../models/embedding-provider.js'
 import type { Reranker } from '../models/reranker.js'
 import type { SearchRequest, SearchResult, VectorStore } from '../stores/vector-store.js'
 import type { Telemetry } from '../telemetry/telemetry.js'
-import type { Steps } from '../concurrency/steps.js'
-import { turns } from '../concurrency/turn-budget.js'
+import { giveWay, isDue } from '../concurrency/event-loop.js'
 import {
   STRATEGIES, type OrderedCandidate, type RankedCandidate, type RerankedCandidate, type RetrievedHit, type Strategy,
 } from './candidates.js'
 import { mergeCandidates, type QueryResults, type Weights } from './fusion.js'
 import { interleave } from './interleaving.js'
 import { embed } from './passages.js'
-import { rankSteps, type QueryRanking, type RankingObservation } from './ranking.js'
+import { rankQuery, type QueryRanking, type RankingObservation } from './ranking.js'
 import type { RetrievalRequest } from './request.js'
 import { rerank } from './reranking.js'
 import { memoriesOfPeriods, scorersForQuery, spanFilters, weightsForQuery } from './periods.js'
-import { analyzeQueriesSteps } from './query-parts.js'
+import { analyzeQueries } from './query-parts.js'
 import type { AnalyzedQuery } from './query.js'
+import { readSignals } from './scoring/inputs.js'
 import { SignalReader } from './scoring/signal-reader.js'
 import { MIN_CANDIDATES, searchFor } from './search-request.js'
 import { Stages, type Stage } from './stages.js'
-import { truncateSteps } from './truncation.js'
+import { truncateRanking } from './truncation.js'
 import { DeadlineExceeded, withTimeLimit } from '../concurrency/deadline.js'
 
 export type { RetrievalRequest, RetrievalSettings } from './request.js'
@@ -77,14 +77,14 @@ interface RetrieverOptions {
  *
  * | Stage | Makes | Score |
  * |---|---|---|
- * | analyzeQueriesSteps | AnalyzedQuery, for each part too | |
+ * | analyzeQueries | AnalyzedQuery, for each part too | |
  * | #embed | vectors | |
  * | #search | SearchResult | `score` of a strategy |
  * | mergeCandidates | MergedCandidate | `scores` of all strategies |
- * | rankSteps | QueryRanking | `fusionScores` → `sums` → `scores` |
+ * | rankQuery | QueryRanking | `fusionScores` → `sums` → `scores` |
  * | interleave | RankedCandidate | `rankScore` |
  * | #rerank | RerankedCandidate | `rerankScore` |
- * | truncateSteps | RetrievedHit | `score`, of the last stage that ran |
+ * | truncateRanking | RetrievedHit | `score`, of the last stage that ran |
  */
 export class Retriever {
   readonly #options: RetrieverOptions
@@ -102,9 +102,9 @@ export class Retriever {
     const { timer, telemetry } = this.#options
     const { candidates, total, degraded, strategies, stages: ranking } = await this.rank(request, observe)
     const stages = new Stages(timer, telemetry, ranking)
-    const { hits, truncated, tokens } = await stages.compute(
-      'budget', truncateSteps(candidates, request), request.caller,
-    )
+    const { hits, truncated, tokens } = await stages.run('budget', async () => (
+      await truncateRanking(candidates, request)
+    ))
     return { hits, total, truncated, tokens, degraded, strategies, stages: stages.done }
   }
 
@@ -114,24 +114,24 @@ export class Retriever {
    */
   async rank (request: RetrievalRequest, observe?: ObserveRecall): Promise<Ranked> {
     const { timer, telemetry, clock } = this.#options
-    const { caller, settings } = request
+    const { settings } = request
     const stages = new Stages(timer, telemetry)
     const now = clock()
-    const queries = await stages.compute('analyze', analyzeQueriesSteps(request, now), caller)
+    const queries = await stages.run('analyze', () => analyzeQueries(request, now))
     const vectors = settings.weights.semantic === 0
       ? NO_VECTORS
-      : await stages.wait('embed', async () => await this.#embed(queries, request))
+      : await stages.run('embed', async () => await this.#embed(queries, request))
     const searches = queries.map((query, index) => searchFor(request, query, now, vectors?.[index]))
-    const results = await stages.wait('search', async () => await this.#search(searches, queries, request))
+    const results = await stages.run('search', async () => await this.#search(searches, queries, request))
     const weights = queries.map((query) => weightsForQuery(settings.weights, query))
     const rankings: RankingObservation[] | undefined = observe && []
-    const ranked = await stages.compute(
-      'rank', this.#rankSteps(queries, weights, results, request, rankings), caller,
-    )
+    const ranked = await stages.run('rank', async () => (
+      await this.#rankQueries(queries, weights, results, request, rankings)
+    ))
     const reranking = this.#rerankerOf(request)
     const reranked = reranking === undefined
       ? ranked
-      : await stages.wait('rerank', async () => await this.#rerank(reranking, request, ranked))
+      : await stages.run('rerank', async () => await this.#rerank(reranking, request, ranked))
     const [result] = results[0]!
     if (rankings !== undefined) observe?.({ query: queries[0], search: searches[0]!, result, rankings, ranked })
     const strategies: Array<Ranked['strategies'][number]> = []
@@ -173,13 +173,13 @@ export class Retriever {
    *   asks for nothing else
    */
   async #search (
-    searches: readonly SearchRequest[], queries: readonly AnalyzedQuery[], { caller, settings }: RetrievalRequest,
+    searches: readonly SearchRequest[], queries: readonly AnalyzedQuery[], { settings }: RetrievalRequest,
   ): Promise<QueryResults[]> {
     const { store } = this.#options
     const results: QueryResults[] = []
     for (const [index, search] of searches.entries()) {
       // The in-memory store answers without waiting, so the event loop is yielded between the parts of a query.
-      if (index > 0 || turns.isExhausted) await turns.next(caller)
+      if (isDue()) await giveWay()
       const { namedPeriods, soughtPeriods } = queries[index]!
       const found = await Promise.all([
         store.search(search),
@@ -197,21 +197,19 @@ export class Retriever {
     return results
   }
 
-  * #rankSteps (
+  async #rankQueries (
     queries: readonly AnalyzedQuery[], weights: readonly Weights[], results: readonly QueryResults[],
     { settings, minScore }: RetrievalRequest, observed: RankingObservation[] | undefined,
-  ): Steps<RankedCandidate[]> {
+  ): Promise<RankedCandidate[]> {
     const { fusion, diversity } = settings
     const rankings: QueryRanking[] = []
     for (const [index, query] of queries.entries()) {
-      if (index > 0) yield
       const scorers = scorersForQuery(settings.scorers, query)
       const merged = mergeCandidates(results[index]!, observed !== undefined || fusion === 'rrf')
       const options = { weights: weights[index]!, fusion, scorers, diversity, minScore }
       const observe = observed && ((ranking: RankingObservation) => { observed.push(ranking) })
-      rankings.push(yield * rankSteps(merged, query, this.#signals, options, observe))
+      rankings.push(rankQuery(merged, query, await readSignals(merged, this.#signals), options, observe))
     }
-    if (queries.length > 1) yield
     return interleave(rankings, minScore)
   }
 

@@ -1,6 +1,5 @@
-import { runSyncOrInTurns, type Steps } from '../concurrency/steps.js'
 import type { Telemetry } from '../telemetry/telemetry.js'
-import { openSpan, traced } from '../telemetry/tracing.js'
+import { traced } from '../telemetry/tracing.js'
 
 export interface Stage {
   readonly name: string
@@ -23,37 +22,10 @@ export class Stages {
     this.done = [...done]
   }
 
-  /**
-   * Runs a stage that computes. The result is a promise only when the stage has to yield the event loop.
-   * @param caller as in TurnBudget.next
-   */
-  compute<T> (name: string, steps: Steps<T>, caller: string): T | Promise<T> {
-    const startedAt = this.#timer()
-    const span = openSpan(`recall.${name}`)
-    const end = (result: T) => {
-      span.end()
-      this.#end(name, startedAt)
-      return result
-    }
-    const fail = (error: unknown): never => {
-      span.end(error)
-      this.#end(name, startedAt)
-      throw error
-    }
-    let result: T | Promise<T>
-    try {
-      result = runSyncOrInTurns(steps, caller)
-    } catch (error) {
-      return fail(error)
-    }
-    return result instanceof Promise ? result.then(end, fail) : end(result)
-  }
-
-  /** Runs a stage that waits for I/O or a worker. */
-  async wait<T> (name: string, work: () => Promise<T>): Promise<T> {
+  async run<T> (name: string, work: () => T | Promise<T>): Promise<T> {
     const startedAt = this.#timer()
     try {
-      return await traced(`recall.${name}`, {}, work)
+      return await traced(`recall.${name}`, {}, async () => await work())
     } finally {
       this.#end(name, startedAt)
     }

@@ -1,5 +1,4 @@
-import type { Steps } from '../concurrency/steps.js'
-import { sumSteps } from '../text/tokens.js'
+import { sumTokens } from '../text/tokens.js'
 import { finalScore, type OrderedCandidate, type RetrievedHit } from './candidates.js'
 
 /** The bounds that cut a ranking to the hits. */
@@ -20,10 +19,10 @@ interface TruncatedRanking {
 }
 
 /** Counts the tokens that `truncate` needs, then truncates. */
-export function * truncateSteps (
+export async function truncateRanking (
   candidates: readonly OrderedCandidate[], bounds: TruncationBounds,
-): Steps<TruncatedRanking> {
-  yield * sumSteps(candidates.slice(0, bounds.limit).map(({ memory }) => memory.tokens), bounds.maxTokens)
+): Promise<TruncatedRanking> {
+  await sumTokens(candidates.slice(0, bounds.limit).map(({ memory }) => memory.tokens), bounds.maxTokens)
   return truncate(candidates, bounds)
 }
 

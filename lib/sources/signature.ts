@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import { turns } from '../concurrency/turn-budget.js'
+import { giveWay, isDue } from '../concurrency/event-loop.js'
 
 /** The largest difference between a signed timestamp and the clock. */
 const TOLERANCE_SECONDS = 300
@@ -19,10 +19,9 @@ export type HeaderLookup = (name: string) => string | string[] | undefined
 /**
  * HMAC-SHA256 in hex, with or without `sha256=`, over the raw body, or over `<timestamp>.<raw body>`.
  * The digests are compared in constant time. The event loop is yielded while a long body is hashed.
- * @param caller as in TurnBudget.next
  */
 export async function isSigned (
-  rule: SignatureRule, header: HeaderLookup, body: Buffer, now: number, caller: string,
+  rule: SignatureRule, header: HeaderLookup, body: Buffer, now: number,
 ): Promise<boolean> {
   const signature = header(rule.header)
   if (typeof signature !== 'string') return false
@@ -36,7 +35,7 @@ export async function isSigned (
   const hex = signature.trim().replace(/^sha256=/i, '')
   if (!/^[0-9a-f]{64}$/i.test(hex)) return false
   for (let from = 0; from < body.length; from += CHUNK_BYTES) {
-    if (turns.isExhausted) await turns.next(caller)
+    if (isDue()) await giveWay()
     hmac.update(body.subarray(from, from + CHUNK_BYTES))
   }
   return timingSafeEqual(hmac.digest(), Buffer.from(hex, 'hex'))

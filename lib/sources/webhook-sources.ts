@@ -5,7 +5,7 @@ import { invalidField, ServiceError } from '../errors/service-error.js'
 import { readJson } from '../validation/json-body.js'
 import { resolvePointer } from '../validation/json-pointer.js'
 import type { JsonBounds } from '../validation/json-guard.js'
-import { callerOf, type RequestContext } from '../identity/context.js'
+import type { RequestContext } from '../identity/context.js'
 import type { MemoryService } from '../memory/service.js'
 import { RetainItem, type RetainAnswer } from '../memory/schemas.js'
 import { schemaCheck } from '../validation/schema-check.js'
@@ -61,7 +61,7 @@ export class WebhookSource {
   async authenticate (header: HeaderLookup, body: Buffer): Promise<void> {
     const { signature } = this.#settings
     if (signature === undefined) return
-    if (await isSigned(signature, header, body, this.#clock(), callerOf(this.#context))) return
+    if (await isSigned(signature, header, body, this.#clock())) return
     throw new ServiceError('unauthenticated', 'Invalid or missing signature')
   }
 

@@ -1,4 +1,4 @@
-import type { Steps } from '../concurrency/steps.js'
+import { giveWay, isDue } from '../concurrency/event-loop.js'
 import { compareText } from '../text/compare-text.js'
 import { TopK } from './top-k.js'
 
@@ -11,22 +11,20 @@ export interface ValueCount {
   count: number
 }
 
-/** Number of values that one step examines. */
-const VALUES_PER_STEP = 256
-
 /**
  * The `MAX_COUNTED_VALUES` most frequent values, most frequent first, equally frequent ones by value. A bank can have
  * any number of them.
  * @param counts the number of memories with each value
  */
-export function * mostFrequent (counts: Iterable<readonly [value: string, count: number]>): Steps<ValueCount[]> {
+export async function mostFrequent (
+  counts: Iterable<readonly [value: string, count: number]>,
+): Promise<ValueCount[]> {
   const first = new TopK<ValueCount>(MAX_COUNTED_VALUES, byCount)
-  let seen = 0
   for (const [value, count] of counts) {
+    if (isDue()) await giveWay()
     // Most values are less frequent than the hundred kept ones, and need no object.
     const { threshold } = first
     if (threshold === undefined || count >= threshold.count) first.offer({ value, count })
-    if (++seen % VALUES_PER_STEP === 0) yield
   }
   return first.sorted()
 }

@@ -31,17 +31,14 @@ async function withServiceErrors<T> (query: () => Promise<T>, isCustom = false):
 
 /**
  * Wraps a started store so that its unexpected errors, and results of searches that cannot be used, become
- * ServiceErrors. Optional methods are present if the store has them. `close` and `health` keep their errors, because no
- * client sees them, but without the message of a custom store's.
+ * ServiceErrors. Methods that the store lacks stay absent. `close` and `health` keep their errors, because no client
+ * sees them, but without the message of a custom store's.
  * @param isCustom as in withServiceErrors
  * @param config the settings of a custom store, whose values are removed from what its `health` reports
  */
 export function storeWithServiceErrors (
   store: VectorStore, isCustom = false, config: ProviderConfig = {},
 ): VectorStore {
-  const { bankConfigs } = store
-  const wrap = wrapperOf(store, isCustom)
-  const search = wrap(() => store.search)
   const logged = async <T>(call: () => Promise<T>): Promise<T> => {
     try {
       return await call()
@@ -49,7 +46,8 @@ export function storeWithServiceErrors (
       throw isCustom ? withoutMessage(error) : error
     }
   }
-  return {
+  const { bankConfigs, poolStatus } = store
+  return guarded<VectorStore>(store, isCustom, {
     health: async () => {
       const health = await logged(async () => await store.health())
       return isCustom && typeof health.message === 'string'
@@ -57,53 +55,32 @@ export function storeWithServiceErrors (
         : health
     },
     close: async () => { await logged(async () => { await store.close() }) },
-    insert: wrap(() => store.insert),
-    import: wrap(() => store.import),
-    remove: wrap(() => store.remove),
-    search: async (request) => await withServiceErrors(async () => checkedResult(await search(request))),
-    get: wrap(() => store.get),
-    list: wrap(() => store.list),
-    listBanks: wrap(() => store.listBanks),
-    statistics: wrap(() => store.statistics),
-    scan: wrap(() => store.scan),
+    search: async (request) => {
+      const result = await withServiceErrors(async () => await store.search(request), isCustom)
+      return await withServiceErrors(async () => checkedResult(result))
+    },
     ...withoutUndefined({
-      poolStatus: store.poolStatus && (() => store.poolStatus!()),
-      bankConfigs: bankConfigs && configsWithServiceErrors(bankConfigs, isCustom),
-      replaceDocuments: store.replaceDocuments && wrap(() => store.replaceDocuments!),
-      findRepeated: store.findRepeated && wrap(() => store.findRepeated!),
-      countMemories: store.countMemories && wrap(() => store.countMemories!),
-      neighbours: store.neighbours && wrap(() => store.neighbours!),
-      countByDay: store.countByDay && wrap(() => store.countByDay!),
-      findIdempotencyRecord: store.findIdempotencyRecord && wrap(() => store.findIdempotencyRecord!),
-      attachVectors: store.attachVectors && wrap(() => store.attachVectors!),
-      listUnembedded: store.listUnembedded && wrap(() => store.listUnembedded!),
-      removeBank: store.removeBank && wrap(() => store.removeBank!),
-      reserveUsage: store.reserveUsage && wrap(() => store.reserveUsage!),
-      adjustUsage: store.adjustUsage && wrap(() => store.adjustUsage!),
+      poolStatus: poolStatus && (() => store.poolStatus!()),
+      bankConfigs: bankConfigs && guarded<BankConfigStore>(bankConfigs, isCustom),
     }),
-  }
+  })
 }
 
-function configsWithServiceErrors (configs: BankConfigStore, isCustom: boolean): BankConfigStore {
-  const wrap = wrapperOf(configs, isCustom)
-  return {
-    isShared: configs.isShared,
-    read: wrap(() => configs.read),
-    write: wrap(() => configs.write),
-    history: wrap(() => configs.history),
-    changedSince: wrap(() => configs.changedSince),
-  }
-}
-
-type Method<Args extends unknown[], T> = (...args: Args) => Promise<T>
-
-/**
- * @returns a function that applies `withServiceErrors` to a method of `owner`. The method is looked up at each call, as
- * it would be without the wrapper.
- */
-function wrapperOf (owner: object, isCustom: boolean) {
-  return <Args extends unknown[], T>(method: () => Method<Args, T>): Method<Args, T> =>
-    async (...args) => await withServiceErrors(async () => await method().apply(owner, args), isCustom)
+/** The object with `own` in place of its members, and with `withServiceErrors` around each other method. */
+function guarded<T extends object> (owner: T, isCustom: boolean, own: Partial<T> = {}): T {
+  // The target has no members of its own, because a proxy may not change those of a frozen object.
+  const target: T = Object.create(owner)
+  return new Proxy(target, {
+    has: (_, name) => Reflect.get(owner, name) !== undefined,
+    get: (_, name) => {
+      if (Object.hasOwn(own, name)) return Reflect.get(own, name)
+      const member: unknown = Reflect.get(owner, name)
+      if (typeof member !== 'function') return member
+      return async (...args: unknown[]) => (
+        await withServiceErrors(async (): Promise<unknown> => await Reflect.apply(member, owner, args), isCustom)
+      )
+    },
+  })
 }
 
 /** The types of a result as a class of the operator's own may have broken them. */

@@ -33,7 +33,6 @@ const ENDINGS = new Set(['qu', 'un', 'll', 'st'])
 const ONE_LETTER = new Set('cdjlmnst')
 const LETTER = /[\p{L}\p{M}\p{N}]/u
 const WORD = /^\p{L}[\p{L}\p{M}\p{N}]+/u
-const BATCH_APOSTROPHES = 256
 
 /**
  * Words with the short forms in which people write them in messages, and words with their British or American spelling.
@@ -64,7 +63,7 @@ const NONE: readonly string[] = []
 
 /**
  * The terms under which a text is found beside its words: the parts of identifiers, and words after elided ones.
- * @returns stems, in lists that may be empty, so that a long text can be read in turns
+ * @returns stems, in lists
  */
 export function * furtherTerms (text: string): Generator<string[]> {
   yield * identifierParts(text)
@@ -78,7 +77,6 @@ export function * furtherTerms (text: string): Generator<string[]> {
  */
 export function * identifierParts (text: string): Generator<string[]> {
   for (let at = 0; ;) {
-    // Texts are read in turns, so another one may have used the expression since.
     SEAM.lastIndex = at
     const seam = SEAM.exec(text)
     if (seam === null) return
@@ -117,19 +115,16 @@ function isWordCharacter (code: number): boolean {
 /**
  * The words of a text that follow an elided one: `orgue` of `l'orgue`, which `words` joins, so that a query for `orgue`
  * finds it. Function words (`c'est`) give none.
- * @returns stems, in lists that may be empty, so that a text of apostrophes can be read in turns
+ * @returns stems, in lists
  */
 export function * elidedWords (text: string): Generator<string[]> {
-  let count = 0
   for (let at = 0; ;) {
-    // Texts are read in turns, so another one may have used the expression since.
     APOSTROPHE.lastIndex = at
     const found = APOSTROPHE.exec(text)
     if (found === null) return
     at = found.index + 1
     const word = mayFollowElided(text, found.index) ? wordAfter(text, found.index) : undefined
     if (word !== undefined) yield [word]
-    else if (++count % BATCH_APOSTROPHES === 0) yield []
   }
 }
 

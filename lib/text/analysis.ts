@@ -1,8 +1,7 @@
-import { runSync, type Steps } from '../concurrency/steps.js'
 import { addAlternatives, furtherTerms } from './alternative-terms.js'
 import { stem } from './stems.js'
 import { STOP_WORDS } from './stop-words.js'
-import { words, wordsInParts } from './words.js'
+import { words } from './words.js'
 
 interface AnalyzedText {
   /** Every term with the number of times it occurs, in order of first occurrence. */
@@ -21,9 +20,6 @@ const TAIL_CHARACTERS = 600
 const ENDS_IN_QUESTION =
   /[?？؟][\s"'”’»)\]}\p{Extended_Pictographic}\p{M}\u200d]*(?:\[[^[\]]{0,500}\]|\([^()]{0,500}\))?\s*$/u
 
-/** Lists of further terms that are read without a yield. */
-const BATCH_LISTS = 64
-
 /**
  * The terms of a text as an index keeps them: stems of its words. Stop words are kept, unstemmed, so that a query of
  * nothing else (`who are you`) still finds something. They do not count in `length`, because a chatty text would
@@ -31,23 +27,10 @@ const BATCH_LISTS = 64
  * words follow them, each once, and do not count either.
  */
 export function analyzeText (text: string): AnalyzedText {
-  return runSync(analyzeSteps(text))
-}
-
-/** analyzeText, for texts of any length. */
-export function * analyzeSteps (text: string): Steps<AnalyzedText> {
   const terms = new Map<string, number>()
   const alternatives = new Set<string>()
-  let length = 0
-  for (const part of wordsInParts(text)) {
-    length += countTerms(part, terms, alternatives)
-    yield
-  }
-  let lists = 0
-  for (const further of furtherTerms(text)) {
-    for (const term of further) alternatives.add(term)
-    if (++lists % BATCH_LISTS === 0) yield
-  }
+  let length = countTerms(words(text), terms, alternatives)
+  for (const further of furtherTerms(text)) for (const term of further) alternatives.add(term)
   if (length === 0 && terms.size > 0) length = 1
   for (const term of alternatives) if (!terms.has(term)) terms.set(term, 1)
   return { terms, length, question: endsInQuestion(text) }

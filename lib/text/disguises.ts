@@ -1,5 +1,3 @@
-import type { Steps } from '../concurrency/steps.js'
-
 /** Flags of England, Scotland and Wales: a black flag and the tag characters of `gbeng`, `gbsct` or `gbwls`. */
 const TAG_FLAGS = new RegExp([
   String.raw`\u{1f3f4}\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}`,
@@ -30,20 +28,16 @@ const HIDING = [
 /** The most characters that are decoded of each form. */
 const MAX_DECODED_CHARACTERS = 262_144
 
-/** Escapes that one step decodes. */
-const ESCAPES_PER_STEP = 1024
-
 const BASE64 = /[A-Za-z0-9+/_-]{24,}/g
 const HEX = /(?:[0-9A-Fa-f]{2}){16,}/g
 const PERCENT = /(?:%[0-9A-Fa-f]{2}){4,}/g
 const ESCAPES = /\\u([0-9A-Fa-f]{4})|\\x([0-9A-Fa-f]{2})|&#x([0-9A-Fa-f]{1,6});|&#(\d{1,7});/g
 
-/** Whether a text contains characters that hide text from a human reader, one pattern a step. */
-export function * hidingSteps (text: string): Steps<boolean> {
+/** Whether a text contains characters that hide text from a human reader. */
+export function hidesText (text: string): boolean {
   if (!BEYOND_ASCII.test(text)) return false
   const rest = text.replace(TAG_FLAGS, '')
   for (const pattern of HIDING) {
-    yield
     if (pattern.test(rest)) return true
   }
   return false
@@ -53,19 +47,15 @@ export function * hidingSteps (text: string): Steps<boolean> {
  * The decoded base64, hexadecimal, percent-encoded and escaped parts of a text: one string for each form that occurs,
  * in which all of its parts are joined.
  */
-export function * decodedSteps (text: string): Steps<string[]> {
+export function decodedTexts (text: string): string[] {
   // A run of hexadecimal digits is also a run of base64 characters, so texts without the latter need no second search.
   const isBase64 = text.search(BASE64) >= 0
-  yield
   const base64 = isBase64 ? joined(text, BASE64, (part) => Buffer.from(part, 'base64').toString('latin1')) : ''
-  yield
   const hex = isBase64 ? joined(text, HEX, (part) => Buffer.from(part, 'hex').toString('latin1')) : ''
-  yield
   const percent = text.includes('%')
     ? joined(text, PERCENT, (part) => Buffer.from(part.replaceAll('%', ''), 'hex').toString('latin1'))
     : ''
-  yield
-  const escaped = yield * unescaped(text)
+  const escaped = unescaped(text)
   if (base64 === '' && hex === '' && percent === '' && escaped === '') return []
   return [base64, hex, percent, escaped].flatMap((decoded) => decoded === '' ? [] : [asUtf8(decoded)])
 }
@@ -88,18 +78,16 @@ function asUtf8 (bytes: string): string {
 /**
  * The text with its character escapes decoded, as a binary string of UTF-8 like the other forms; '' without escapes.
  */
-function * unescaped (text: string): Steps<string> {
+function unescaped (text: string): string {
   if (!(text.includes('\\') || text.includes('&#')) || text.search(ESCAPES) < 0) return ''
   const examined = text.slice(0, MAX_DECODED_CHARACTERS)
   let plain = ''
   let from = 0
-  let count = 0
   for (const { 0: sequence, 1: unit, 2: byte, 3: hex, 4: decimal, index } of examined.matchAll(ESCAPES)) {
     const point = unit ?? byte ?? hex
     const code = point === undefined ? Number(decimal) : Number.parseInt(point, 16)
     plain += examined.slice(from, index) + (code <= 0x10ffff ? String.fromCodePoint(code) : sequence)
     from = index + sequence.length
-    if (++count % ESCAPES_PER_STEP === 0) yield
   }
   return Buffer.from(plain + examined.slice(from)).toString('latin1')
 }

@@ -1,4 +1,3 @@
-import type { Steps } from '../concurrency/steps.js'
 import { INJECTION_RULES, type InjectionKind } from './injection-rules.js'
 
 /** A word of a rule. */
@@ -24,49 +23,26 @@ const RUN_TOGETHER = new RegExp([
   'systemprompt|youarenow|revealyour',
 ].join('|'))
 
-/** Words that one step checks. */
-const WORDS_PER_STEP = 512
-
 const RULES: ReadonlyMap<string, readonly Rule[]> = byFirstWord(
   INJECTION_RULES.flatMap(({ kind, forms }) => forms.map((form) => compile(kind, form))),
-)
-
-/** The most words that a match can span after its first word. */
-const MAX_MATCH_WORDS = Math.max(
-  ...[...RULES.values()].flat().map(({ steps }) => steps.reduce((sum, { gap }) => sum + gap + 1, 0)),
 )
 
 /**
  * The kinds of instructions that occur in the words. Each word is checked as the first of a match, with a bounded
  * number of words after it.
- * @param parts words of plainWordsInParts(); at most the length of a match is kept from one part to the next
+ * @param words words of plainWords()
  */
-export function * injectionSteps (parts: Iterable<readonly string[]>): Steps<Set<InjectionKind>> {
+export function injectionsIn (words: readonly string[]): Set<InjectionKind> {
   const found = new Set<InjectionKind>()
   const spelling = new Spelling()
-  let words: string[] = []
-  for (const part of parts) {
-    for (const word of part) words.push(word)
-    const complete = Math.max(0, words.length - MAX_MATCH_WORDS)
-    yield * match(words, complete, found, spelling)
-    words = words.slice(complete)
-    yield
-  }
-  yield * match(words, words.length, found, spelling)
-  if (spelling.ends()) found.add('override')
-  return found
-}
-
-/** Checks each of the first `count` words as the first of a match. */
-function * match (words: readonly string[], count: number, found: Set<InjectionKind>, spelling: Spelling): Steps<void> {
-  for (let at = 0; at < count; at++) {
-    if (at % WORDS_PER_STEP === WORDS_PER_STEP - 1) yield
-    const word = words[at]!
+  for (const [at, word] of words.entries()) {
     if (spelling.read(word)) found.add('override')
     for (const { kind, steps } of RULES.get(word) ?? []) {
       if (!found.has(kind) && matchesFrom(words, at, steps, 1)) found.add(kind)
     }
   }
+  if (spelling.ends()) found.add('override')
+  return found
 }
 
 /** Joins single letters in a row, to find instructions that are spelled out. */

@@ -1,6 +1,4 @@
-import type { Steps } from '../concurrency/steps.js'
 import { normalForm } from './normal-form.js'
-import { PART_CHARACTERS, splitForFolding } from './parts.js'
 
 const BEYOND_ASCII = /[\u0080-\uffff]/
 /** Invisible characters: joiners, soft hyphens, controls of direction, tag characters, variation selectors, fillers. */
@@ -22,17 +20,6 @@ export function renderedText (text: string): string {
   return BEYOND_ASCII.test(text) ? normalForm(text.replace(INVISIBLE, ''), 'NFKC') : text
 }
 
-/** renderedText, for texts of any length. */
-export function * renderedTextSteps (text: string): Steps<string> {
-  if (text.length <= PART_CHARACTERS || !BEYOND_ASCII.test(text)) return renderedText(text)
-  let seen = ''
-  for (const part of splitForFolding(text, renderedText)) {
-    seen += renderedText(part)
-    yield
-  }
-  return seen
-}
-
 /**
  * The words of a text without the usual disguises: case, accents and lookalikes of other scripts are folded, `don't` is
  * `dont` and `you're` is `you are`. An `@` is a word.
@@ -40,25 +27,6 @@ export function * renderedTextSteps (text: string): Steps<string> {
  */
 export function plainWords (seen: string): string[] {
   return plainText(seen).match(WORD) ?? []
-}
-
-/** plainWords, a part of the text at a time, because the words of a long text take several times its memory. */
-export function * plainWordsInParts (seen: string): Generator<string[]> {
-  if (seen.length <= PART_CHARACTERS) {
-    yield plainWords(seen)
-    return
-  }
-  // A word that the end of a part cuts is continued at the start of the next part.
-  let rest = ''
-  for (const part of splitForFolding(seen, plainText)) {
-    const text = rest + plainText(part)
-    const found = text.match(WORD) ?? []
-    rest = ''
-    const last = found.at(-1)
-    if (last !== undefined && last !== '@' && text.endsWith(last)) rest = found.pop()!
-    yield found
-  }
-  if (rest !== '') yield [rest]
 }
 
 function plainText (seen: string): string {

@@ -1,8 +1,6 @@
-import { runSync, type Steps } from '../concurrency/steps.js'
-import { decodedSteps, hidingSteps } from './disguises.js'
-import { injectionSteps } from './injections.js'
-import { PART_CHARACTERS } from './parts.js'
-import { plainWords, plainWordsInParts, renderedTextSteps } from './plain-words.js'
+import { decodedTexts, hidesText } from './disguises.js'
+import { injectionsIn } from './injections.js'
+import { plainWords, renderedText } from './plain-words.js'
 
 /**
  * Why a text is suspect:
@@ -23,8 +21,6 @@ export type Suspicion = typeof SUSPICIONS[number]
 /** UTF-16 units that are searched at a time, and how far beyond them a match may extend. */
 const WINDOW_CHARACTERS = 8_192
 const OVERLAP_CHARACTERS = 512
-/** Images and links that one step checks. */
-const LINKS_PER_STEP = 32
 
 /** Expressions of one kind. */
 interface Patterns {
@@ -91,12 +87,12 @@ const QUERY_WITH_DATA = new RegExp(`[?&](?:${[
  * in the length of the text.
  * @returns the kinds found, each once, in the order of SUSPICIONS
  */
-export function * suspicionSteps (text: string): Steps<Suspicion[]> {
-  const rendered = yield * renderedTextSteps(text)
-  const found = yield * renderedKindSteps(rendered)
-  if (yield * hidingSteps(text)) found.add('hidden_text')
-  for (const decoded of yield * decodedSteps(rendered)) {
-    const kinds = yield * renderedKindSteps(yield * renderedTextSteps(decoded))
+export function suspicionsIn (text: string): Suspicion[] {
+  const rendered = renderedText(text)
+  const found = kindsIn(rendered)
+  if (hidesText(text)) found.add('hidden_text')
+  for (const decoded of decodedTexts(rendered)) {
+    const kinds = kindsIn(renderedText(decoded))
     if (kinds.size === 0) continue
     found.add('encoded')
     break
@@ -104,22 +100,19 @@ export function * suspicionSteps (text: string): Steps<Suspicion[]> {
   return SUSPICIONS.filter((kind) => found.has(kind))
 }
 
-function * renderedKindSteps (rendered: string): Steps<Set<Suspicion>> {
-  // A short text is checked without steps, which would cost as much as the check.
-  const found = new Set<Suspicion>(rendered.length <= PART_CHARACTERS
-    ? runSync(injectionSteps([plainWords(rendered)]))
-    : yield * injectionSteps(plainWordsInParts(rendered)))
-  if ((yield * anyIn(DELIMITERS, rendered)) || ((yield * anyIn(TURN_INSIDE, rendered)) && !TRANSCRIPT.test(rendered))) {
+function kindsIn (rendered: string): Set<Suspicion> {
+  const found = new Set<Suspicion>(injectionsIn(plainWords(rendered)))
+  if (anyIn(DELIMITERS, rendered) || (anyIn(TURN_INSIDE, rendered) && !TRANSCRIPT.test(rendered))) {
     found.add('delimiter')
   }
-  if (yield * anyIn(CITATIONS, rendered)) found.add('citation')
+  if (anyIn(CITATIONS, rendered)) found.add('citation')
   const mayHaveUrls = rendered.includes('](') || rendered.includes('<')
-  if (mayHaveUrls && (yield * transmittingUrlSteps(rendered))) found.add('exfiltration')
+  if (mayHaveUrls && hasTransmittingUrl(rendered)) found.add('exfiltration')
   return found
 }
 
 /** Whether any of the patterns matches in the text; no match is longer than OVERLAP_CHARACTERS units. */
-function * anyIn (kind: Patterns, text: string): Steps<boolean> {
+function anyIn (kind: Patterns, text: string): boolean {
   for (let from = 0; ; from += WINDOW_CHARACTERS) {
     const isLast = text.length - from <= WINDOW_CHARACTERS + OVERLAP_CHARACTERS
     // The window includes one character before it, which `^` and `\b` examine.
@@ -131,19 +124,15 @@ function * anyIn (kind: Patterns, text: string): Steps<boolean> {
       if (pattern.test(window) && (isLast || pattern.lastIndex < window.length)) return true
     }
     if (isLast) return false
-    yield
   }
 }
 
 /** Whether an image, which clients fetch unasked, or a link has a URL query that could transmit data. */
-function * transmittingUrlSteps (text: string): Steps<boolean> {
-  let count = 0
+function hasTransmittingUrl (text: string): boolean {
   for (const [image] of text.matchAll(IMAGES)) {
-    if (++count % LINKS_PER_STEP === 0) yield
     if (image.includes('//') && (QUERY_TO_FILL.test(image) || QUERY_WITH_DATA.test(image))) return true
   }
   for (const [, address] of text.matchAll(LINKS)) {
-    if (++count % LINKS_PER_STEP === 0) yield
     if (QUERY_TO_FILL.test(address!)) return true
   }
   return false

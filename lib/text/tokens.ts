@@ -2,7 +2,7 @@ import { createRequire } from 'node:module'
 import type ranks from 'gpt-tokenizer/bpeRanks/o200k_base'
 import type * as o200k from 'gpt-tokenizer/encoding/o200k_base'
 import type * as parameters from 'gpt-tokenizer/encodingParams/constants'
-import { runSync, runInTurns, type Steps } from '../concurrency/steps.js'
+import { giveWay, isDue } from '../concurrency/event-loop.js'
 import { isLowSurrogate } from '../validation/code-points.js'
 import { AsciiTokenCounter, isAscii } from './ascii-tokens.js'
 
@@ -14,7 +14,7 @@ const MAY_BE_LONG = /\S{128}|[\s/]{128}/
 const RUN = /[\p{L}\p{M}]+|[^\s\p{L}\p{N}]+[\r\n/]*|\s+/gu
 
 /**
- * The length of the slices that one step counts, and of a slice in which no boundary is found. The latter is a multiple
+ * The length of the slices that are counted, and of a slice in which no boundary is found. The latter is a multiple
  * of three, because the encoding cuts numbers into groups of three digits.
  */
 const SLICE_CHARACTERS = 512
@@ -72,22 +72,15 @@ function count (text: string): number {
  * 50,000 spaces block the process for more than a second. A run of over 256 letters, signs or blanks is therefore cut
  * every 256 UTF-16 units: time is linear, and the count of such a run may be off by a token or two a cut. Every other
  * text is counted exactly.
- */
-export function countTokens (text: string): number {
-  return text.length <= MAX_RUN_CHARACTERS ? count(text) : runSync(countSteps(text))
-}
-
-/**
- * countTokens in steps.
  * @param enough stops counting as soon as the count is higher
  */
-export function * countSteps (text: string, enough = Infinity): Steps<number> {
+export function countTokens (text: string, enough = Infinity): number {
+  if (text.length <= MAX_RUN_CHARACTERS) return count(text)
   let total = 0
   for (const part of splitLongRuns(text)) {
     for (const slice of splitIntoSlices(part)) {
       total += count(slice)
       if (total > enough) return total
-      yield
     }
   }
   return total
@@ -160,35 +153,19 @@ export class TokenCount {
     return this.#value
   }
 
-  /** Counts in steps. Reading `value` before they are done counts synchronously. */
-  * steps (): Steps<undefined> {
-    if (this.#text === undefined) return undefined
-    this.#value = yield * countSteps(this.#text)
-    this.#text = undefined
-    return undefined
-  }
-
   toJSON (): number {
     return this.value
   }
 }
 
 /**
- * The sum of the counts, counted in steps that yield to the event loop.
- * @param caller as in TurnBudget.next
- */
-export async function sumTokens (counts: Iterable<TokenCount>, caller: string): Promise<number> {
-  return await runInTurns(sumSteps(counts), caller)
-}
-
-/**
- * sumTokens in steps.
+ * The sum of the counts. It gives the event loop back in between.
  * @param enough stops counting as soon as the sum is higher
  */
-export function * sumSteps (counts: Iterable<TokenCount>, enough = Infinity): Steps<number> {
+export async function sumTokens (counts: Iterable<TokenCount>, enough = Infinity): Promise<number> {
   let sum = 0
   for (const count of counts) {
-    if (!count.isKnown) yield * count.steps()
+    if (!count.isKnown && isDue()) await giveWay()
     sum += count.value
     if (sum > enough) break
   }

@@ -1,5 +1,4 @@
 import { normalForm } from './normal-form.js'
-import { PART_CHARACTERS, splitForFolding } from './parts.js'
 import { beginningOf } from '../validation/shorten.js'
 
 /** Words are cut to this many UTF-16 units. A longer one is a hash, a key or base64, and its start identifies it. */
@@ -35,9 +34,6 @@ const STRETCH = new RegExp([
   ...UNSPACED.map((script) => `(?:${script}\\p{M}*)+`),
   `(?:(?!${UNSPACED.join('|')})[\\p{L}\\p{N}']\\p{M}*)+`,
 ].join('|'), 'gu')
-const SPACE = /\s/g
-/** Words in one list of wordsInParts(). */
-const BATCH_WORDS = 256
 /** What a reader perceives as one character: a letter with its marks. */
 const CHARACTER = /\P{M}\p{M}*/gu
 
@@ -53,59 +49,6 @@ const CHARACTER = /\P{M}\p{M}*/gu
  */
 export function words (text: string): string[] {
   return BEYOND_ASCII.test(text) ? unicodeWordsOf(fold(text)) : asciiWordsOf(text.toLowerCase())
-}
-
-/** words(), in lists that may be empty, so that a long text can yield to the event loop between two of them. */
-export function * wordsInParts (text: string): Generator<string[]> {
-  if (text.length <= PART_CHARACTERS) {
-    yield words(text)
-    return
-  }
-  const isAscii = !BEYOND_ASCII.test(text)
-  let folded = isAscii ? text.toLowerCase() : ''
-  if (!isAscii) {
-    for (const part of splitForFolding(text, fold)) {
-      folded += fold(part)
-      yield []
-    }
-  }
-  for (const part of splitAtSpaces(folded)) {
-    if (part.length <= 2 * PART_CHARACTERS) yield isAscii ? asciiWordsOf(part) : unicodeWordsOf(part)
-    else yield * wordsOfLong(part, isAscii ? ASCII_WORD : WORD)
-  }
-}
-
-/** Splits a text after white space, which no word contains. */
-function * splitAtSpaces (folded: string): Generator<string> {
-  let from = 0
-  while (folded.length - from > PART_CHARACTERS) {
-    SPACE.lastIndex = from + PART_CHARACTERS
-    const to = SPACE.exec(folded) === null ? folded.length : SPACE.lastIndex
-    yield folded.slice(from, to)
-    from = to
-  }
-  yield folded.slice(from)
-}
-
-/** The words of a text without white space. */
-function * wordsOfLong (folded: string, pattern: RegExp): Generator<string[]> {
-  let found: string[] = []
-  for (const [run] of folded.matchAll(pattern)) {
-    if (!ANY_UNSPACED.test(run)) found.push(finished(run))
-    else if (run.length < BATCH_WORDS) pushStretches(run, found)
-    else {
-      for (const word of stretchesOf(run)) {
-        found.push(word)
-        if (found.length < BATCH_WORDS) continue
-        yield found
-        found = []
-      }
-    }
-    if (found.length < BATCH_WORDS) continue
-    yield found
-    found = []
-  }
-  yield found
 }
 
 function asciiWordsOf (folded: string): string[] {
@@ -150,27 +93,6 @@ function pushPairs (stretch: string, result: string[]): void {
     before = character
   }
   if (characters.length === 1 && before !== undefined) result.push(finished(before))
-}
-
-/** pushStretches as a generator, because a run can be as long as its text. */
-function * stretchesOf (run: string): Generator<string> {
-  for (const [stretch] of run.matchAll(STRETCH)) {
-    if (!ANY_UNSPACED.test(stretch)) {
-      const word = finished(stretch)
-      if (word !== '') yield word
-      continue
-    }
-    let before: string | undefined
-    let isAlone = true
-    for (const [character] of stretch.matchAll(CHARACTER)) {
-      if (before !== undefined) {
-        isAlone = false
-        yield finished(before + character)
-      }
-      before = character
-    }
-    if (isAlone && before !== undefined) yield finished(before)
-  }
 }
 
 /** Removes apostrophes and bounds the length. */

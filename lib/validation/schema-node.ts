@@ -12,7 +12,6 @@ export interface SchemaNode extends DescribedSchema {
   description?: string
   default?: unknown
   'x-keys'?: unknown
-  'x-removed'?: Readonly<Record<string, string>>
 }
 
 /** The schema of a key or of an index of a list; undefined when it depends on the value. */

@@ -8,7 +8,7 @@ import t, { type Test } from 'tap'
 
 const ROOT = process.cwd()
 const ASSETS = [
-  'lib/stores/in-memory/vectors.wasm', 'lib/stores/sql/pglite-worker.mjs', 'lib/models/workers/worker.mjs',
+  'lib/stores/sql/pglite-worker.mjs', 'lib/models/workers/worker.mjs',
   'lib/models/local/use-engine.mjs', 'lib/models/local/use-matrices.mjs', 'lib/models/local/use-model.mjs',
   'lib/models/local/use-tokenizer.mjs', 'lib/models/local/use-weights.mjs', 'lib/models/local/matrices.wasm',
   'lib/models/transformers/engine.mjs',

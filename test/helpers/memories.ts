@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
-import { runSync } from '../../lib/concurrency/steps.js'
-import { defaultSections } from '../../lib/config/bank-sections.js'
-import { passageSteps } from '../../lib/retrieval/passages.js'
+import { defaultSections } from '../../lib/config/bank-schema.js'
+import { passagesOf } from '../../lib/retrieval/passages.js'
 import type { Memory, NewMemory, Selector } from '../../lib/stores/vector-store.js'
 import { TokenCount } from '../../lib/text/tokens.js'
 import { countingIds } from './clock.js'
@@ -38,7 +37,7 @@ export function memoryWith (fields: Pick<Memory, 'memoryId' | 'text' | 'tokens'>
 /** A memory as the service hands it to a store. Ids count up with the calls; everything else is as `fields` says. */
 export async function newMemory (text: string, fields: MemoryFields = {}): Promise<NewMemory> {
   const { fingerprint, vectors, chunkMaxCharacters = DEFAULT_CHUNK_MAX_CHARACTERS, ...rest } = fields
-  const passages = runSync(passageSteps(text, chunkMaxCharacters))
+  const passages = passagesOf(text, chunkMaxCharacters)
   if (vectors !== undefined && vectors.length !== passages.length) {
     throw new Error(`${passages.length} passages, but ${vectors.length} vectors`)
   }

@@ -1,16 +1,12 @@
-import { runSync } from '../../lib/concurrency/steps.js'
-import { analyzeQuerySteps, type AnalyzedQuery } from '../../lib/retrieval/query.js'
-import { rankingInputSteps, signalsSteps, type Scorable } from '../../lib/retrieval/scoring/inputs.js'
+import type { AnalyzedQuery } from '../../lib/retrieval/query.js'
+import { rankingInputs as inputsOf, type Scorable } from '../../lib/retrieval/scoring/inputs.js'
 import type { RankingInput } from '../../lib/retrieval/scoring/scorers.js'
 import type { SignalReader } from '../../lib/retrieval/scoring/signal-reader.js'
 
-/** @param now the instant that relative times are counted from, in a calendar of UTC */
-export function analyzeQuery (text: string, now: number): AnalyzedQuery {
-  return runSync(analyzeQuerySteps(text, now))
-}
+export { analyzeQuery } from '../../lib/retrieval/query.js'
 
 export function rankingInputs (
   candidates: readonly Scorable[], query: AnalyzedQuery, reader: SignalReader,
 ): RankingInput[] {
-  return runSync(rankingInputSteps(candidates, runSync(signalsSteps(candidates, reader)), query))
+  return inputsOf(candidates, candidates.map(({ memory }) => reader.read(memory)), query)
 }

@@ -9,7 +9,7 @@ function inOneGo (query: unknown, body: unknown): string {
   return createHash('sha256').update(stringify([query, body])).digest('hex')
 }
 
-const fingerprint = async (query: unknown, body: unknown) => await requestFingerprint(query, body, 'caller')
+const fingerprint = async (query: unknown, body: unknown) => await requestFingerprint(query, body)
 
 const query = fc.dictionary(fc.string(), fc.string(), { maxKeys: 3 })
 /** With lone halves of characters, quotes, controls and everything else that JSON escapes. */

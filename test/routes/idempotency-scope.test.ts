@@ -106,15 +106,20 @@ await t.test('the path of an import is the same however the bank is encoded', as
   )
 })
 
-await t.test('a key does not belong to a bank', async (t) => {
+await t.test('a key belongs to a bank: with another one it is another write', async (t) => {
   const { post, get } = await testApp(t)
   const retain = async (bank: string) => await post('/v1/retain', { bank_id: bank, content: 'One.' }, KEY)
-  const first = await retain('one')
-  refused(t, await retain('two'), 409, 'idempotency_key_reused')
-  t.equal((await retain('one')).body, first.body)
+  const answers = [await retain('one'), await retain('two')]
+  for (const [index, bank] of ['one', 'two'].entries()) {
+    t.equal(answers[index]!.statusCode, 200)
+    t.equal(answers[index]!.headers['idempotent-replayed'], undefined)
+    const again = await retain(bank)
+    t.equal(again.body, answers[index]!.body)
+    t.equal(again.headers['idempotent-replayed'], 'true')
+  }
   t.same(
     (await get('/v1/banks')).json<{ banks: Array<{ bank_id: string }> }>().banks.map(({ bank_id: bank }) => bank),
-    ['one'],
+    ['one', 'two'],
   )
 })
 

@@ -1,7 +1,7 @@
 import type { Deadline } from '../../concurrency/deadline.js'
-import { runInTurns } from '../../concurrency/steps.js'
 import type { Generation, JsonSchema, LanguageModel } from '../../models/language-model.js'
-import { turns } from '../../concurrency/turn-budget.js'
+import { giveWay, isDue } from '../../concurrency/event-loop.js'
+import type { Steps } from '../../concurrency/steps.js'
 import { visibleText } from '../../text/visible.js'
 import type { MeteredCall, MeteredLanguageModel } from '../metered-language-model.js'
 import { UnusableGeneration, unusableFor } from '../model-errors.js'
@@ -17,8 +17,6 @@ export interface AnswerRequest {
   meteredModel: MeteredLanguageModel
   call: MeteredCall
   deadline: Deadline
-  /** As in TurnBudget.next. */
-  caller: string
   /** The texts whose web addresses the answer may contain. */
   linkableTexts: readonly string[]
 }
@@ -53,13 +51,13 @@ export async function generateAnswer (question: AnswerRequest): Promise<ModelAns
  * @returns the answer as a whole
  */
 export async function * streamAnswer (
-  { meteredModel, call, linkableTexts, caller }: AnswerRequest,
+  { meteredModel, call, linkableTexts }: AnswerRequest,
 ): AsyncGenerator<string, ModelAnswer> {
   const filter = new CitationFilter(call.grounding.evidence.length, { sourceTexts: linkableTexts })
   let text = ''
   for await (const part of meteredModel.stream(call)) {
     if (part.type === 'text') {
-      for await (const shown of filterSteps(filter, part.text, caller)) {
+      for await (const shown of filtered(filter, part.text)) {
         text += shown
         yield shown
       }
@@ -94,7 +92,7 @@ export async function generateStructuredAnswer (question: AnswerRequest, schema:
       ...call, messages, timeoutMs: isRepair ? Math.max(1, deadline.remainingMs()) : call.timeoutMs,
     })
     usage = addUsage(usage, generation.usage)
-    const read = await runInTurns(readStructuredSteps(generation.text, schema), question.caller)
+    const read = await givingWay(readStructuredSteps(generation.text, schema))
     if (read.ok) {
       const answer = await filterCitations({ ...generation, text: read.answer }, question)
       return {
@@ -120,11 +118,11 @@ export async function extractiveAnswer (model: LanguageModel, question: AnswerRe
 }
 
 async function filterCitations (
-  generation: Pick<Generation, 'text' | 'finish'>, { call, linkableTexts, caller }: AnswerRequest,
+  generation: Pick<Generation, 'text' | 'finish'>, { call, linkableTexts }: AnswerRequest,
 ): Promise<Pick<ModelAnswer, 'text' | 'abstained' | 'cited' | 'unverified'>> {
   const filter = new CitationFilter(call.grounding.evidence.length, { sourceTexts: linkableTexts })
   const parts: string[] = []
-  for await (const shown of filterSteps(filter, generation.text, caller)) parts.push(shown)
+  for await (const shown of filtered(filter, generation.text)) parts.push(shown)
   const { text: rest, abstained, cited, unverified } = filter.end()
   const text = [...parts, rest].join('').trim()
   requireText(generation.finish, abstained ? 'abstained' : text)
@@ -132,11 +130,20 @@ async function filterCitations (
 }
 
 /** Filters a text in pieces, and yields to the event loop between them. @returns the pieces to show */
-async function * filterSteps (filter: CitationFilter, text: string, caller: string): AsyncGenerator<string, void> {
+async function * filtered (filter: CitationFilter, text: string): AsyncGenerator<string, void> {
   for (let start = 0; start < text.length; start += CHARACTERS_PER_STEP) {
-    if (turns.isExhausted) await turns.next(caller)
+    if (isDue()) await giveWay()
     const shown = filter.push(text.slice(start, start + CHARACTERS_PER_STEP))
     if (shown !== '') yield shown
+  }
+}
+
+/** A schema may demand hundreds of thousands of comparisons, so the event loop is given back between them. */
+async function givingWay<T> (steps: Steps<T>): Promise<T> {
+  for (;;) {
+    const step = steps.next()
+    if (step.done === true) return step.value
+    if (isDue()) await giveWay()
   }
 }
 

@@ -1,11 +1,11 @@
+import { giveWay, isDue } from '../../concurrency/event-loop.js'
 import { formatInstant } from '../../time/clock.js'
 import type { Evidence } from '../../models/language-model.js'
 import type { RetrievedHit } from '../../retrieval/candidates.js'
 import { speakerOf } from '../../stores/speaker.js'
 import type { Memory } from '../../stores/vector-store.js'
-import type { Steps } from '../../concurrency/steps.js'
-import { suspicionSteps } from '../../text/suspicion.js'
-import { countSteps } from '../../text/tokens.js'
+import { suspicionsIn } from '../../text/suspicion.js'
+import { countTokens, sumTokens } from '../../text/tokens.js'
 import { visibleText } from '../../text/visible.js'
 import { isAtLeast, type Trust } from '../../identity/trust.js'
 
@@ -47,26 +47,23 @@ const LATER_SHARE = 0.25
  * bank twice with the same time is used once. Texts are checked for suspicious content again, because a memory may be
  * older than the current rules.
  */
-export function * evidenceSteps ({ first, later, rest }: EvidenceCandidates, {
+export async function selectEvidence ({ first, later, rest }: EvidenceCandidates, {
   maxMemories, maxTokens, minTrust = 'suspect',
-}: EvidenceBounds): Steps<SelectedEvidence> {
+}: EvidenceBounds): Promise<SelectedEvidence> {
   const picked: SelectedEvidence = { hits: [], evidence: [] }
   const seen = new Set<string>()
-  let laterTokens = 0
-  for (const { memory } of later) {
-    yield * memory.tokens.steps()
-    laterTokens += memory.tokens.value
-  }
+  const laterTokens = await sumTokens(later.map(({ memory }) => memory.tokens))
   let remainingTokens = maxTokens
   let reservedTokens = 0
   for (const [index, candidate] of [...first, ...later, ...rest].entries()) {
     if (picked.hits.length >= maxMemories || remainingTokens <= 0) break
+    if (isDue()) await giveWay()
     const { bank } = candidate
-    const memory = yield * withCurrentTrustSteps(candidate.memory)
+    const memory = withCurrentTrust(candidate.memory)
     if (!isAtLeast(memory.trust, minTrust)) continue
     const key = JSON.stringify([bank.bankId, memory.text, memory.occurredAt])
     if (seen.has(key)) continue
-    const excerpt = yield * excerptSteps(candidate, remainingTokens - (index < first.length ? reservedTokens : 0))
+    const excerpt = excerptOf(candidate, remainingTokens - (index < first.length ? reservedTokens : 0))
     if (excerpt === undefined) continue
     seen.add(key)
     remainingTokens -= excerpt.tokens
@@ -92,16 +89,15 @@ function speakerFor (memory: Memory): string | null {
   return speaker === null ? null : visibleText(speaker)
 }
 
-function * withCurrentTrustSteps (memory: Memory): Steps<Memory> {
-  return memory.trust !== 'suspect' && (yield * suspicionSteps(memory.text)).length > 0
+function withCurrentTrust (memory: Memory): Memory {
+  return memory.trust !== 'suspect' && suspicionsIn(memory.text).length > 0
     ? { ...memory, trust: 'suspect' }
     : memory
 }
 
-function * excerptSteps (
+function excerptOf (
   { memory, passageCount, passages }: RetrievedHit, remainingTokens: number,
-): Steps<{ text: string, tokens: number } | undefined> {
-  yield * memory.tokens.steps()
+): { text: string, tokens: number } | undefined {
   if (memory.tokens.value <= remainingTokens) return { text: memory.text, tokens: memory.tokens.value }
   if (passageCount === 1) return undefined
   // As many of the best as fit, then sorted by position in the text.
@@ -109,7 +105,7 @@ function * excerptSteps (
   let tokens = 0
   for (const { start, end } of passages) {
     const text = memory.text.slice(start, end)
-    const cost = (yield * countSteps(text)) + 2
+    const cost = countTokens(text) + 2
     if (tokens + cost > remainingTokens) continue
     tokens += cost
     chosen.push({ start, text })

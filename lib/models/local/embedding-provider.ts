@@ -1,9 +1,9 @@
 import type { ProviderConfig, ProviderContext } from '../../providers/registry.js'
 import { LocalEmbeddingSettings } from '../../providers/schemas/workers.js'
 import { settingsCheck } from '../../providers/settings.js'
-import type { EmbeddingProvider } from '../embedding-provider.js'
-import { LazyEmbeddings } from '../lazy-embeddings.js'
+import type { EmbeddingProvider, EmbedOptions } from '../embedding-provider.js'
 import { findPackage, requirePackages } from '../packages.js'
+import type { ModelStatus } from '../status.js'
 
 const NAME = 'embedding_provider: local'
 export const LOCAL_MODEL = 'use-lite-en-1'
@@ -45,4 +45,52 @@ export function localEmbeddings (
       ...model, engine: engine ?? new URL('./use-engine.mjs', import.meta.url).href, weights: url, settings, warn,
     }),
   })
+}
+
+interface LazyEmbeddingsOptions extends Required<
+  Pick<EmbeddingProvider, 'model' | 'dimensions' | 'fusionWeight' | 'evidenceCosine'>
+> {
+  /** The beginning of every message: `embedding_provider: local`. */
+  name: string
+  open: () => Promise<EmbeddingProvider>
+}
+
+const UNOPENED: ModelStatus = { running: 0, waiting: 0, cache: { hits: 0, misses: 0 } }
+
+/** Opens a deferred provider for the first text, so that a process that embeds nothing never loads its model. */
+export class LazyEmbeddings implements EmbeddingProvider {
+  readonly model: string
+  readonly dimensions: number
+  readonly fusionWeight: number
+  readonly evidenceCosine: number
+  readonly deferred = true
+  readonly #options: LazyEmbeddingsOptions
+  #opening: Promise<EmbeddingProvider> | undefined
+  #provider: EmbeddingProvider | undefined
+  #closed = false
+
+  constructor (options: LazyEmbeddingsOptions) {
+    this.#options = options
+    this.model = options.model
+    this.dimensions = options.dimensions
+    this.fusionWeight = options.fusionWeight
+    this.evidenceCosine = options.evidenceCosine
+  }
+
+  async embed (texts: readonly string[], options: EmbedOptions): Promise<Float32Array[]> {
+    if (this.#closed) throw new Error(`${this.#options.name} is closed`)
+    this.#opening ??= this.#options.open()
+    this.#provider = await this.#opening
+    return await this.#provider.embed(texts, options)
+  }
+
+  status (): ModelStatus {
+    return this.#provider?.status?.() ?? UNOPENED
+  }
+
+  async close (): Promise<void> {
+    this.#closed = true
+    const provider = await this.#opening
+    await provider?.close?.()
+  }
 }

@@ -1,6 +1,5 @@
-import { runInTurns, type Steps } from '../../concurrency/steps.js'
-import { systemFlow } from '../../concurrency/system-flow.js'
-import { analyzeSteps } from '../../text/analysis.js'
+import { mapGivingWay } from '../../concurrency/event-loop.js'
+import { analyzeText } from '../../text/analysis.js'
 import { fnv1a } from '../../text/stems.js'
 import type { EmbeddingProvider } from '../embedding-provider.js'
 import type { ModelStatus } from '../status.js'
@@ -18,21 +17,12 @@ export class MockEmbeddingProvider implements EmbeddingProvider {
   readonly fusionWeight = 0
 
   async embed (texts: readonly string[]): Promise<Float32Array[]> {
-    return await runInTurns(hashedBags(texts), systemFlow(this.model))
+    return await mapGivingWay(texts, (text) => hashedBag(analyzeText(text).terms))
   }
 
   status (): ModelStatus {
     return { alwaysAvailable: true }
   }
-}
-
-function * hashedBags (texts: readonly string[]): Steps<Float32Array[]> {
-  const vectors: Float32Array[] = []
-  for (const text of texts) {
-    vectors.push(hashedBag((yield * analyzeSteps(text)).terms))
-    yield
-  }
-  return vectors
 }
 
 function hashedBag (terms: ReadonlyMap<string, number>): Float32Array {

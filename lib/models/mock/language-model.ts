@@ -1,10 +1,8 @@
 import { choose, type Quoted } from '../../answering/choice.js'
 import { formatDate, mentionsRelativeTime, resolvedTimes } from '../../answering/relative-times.js'
-import { statementSteps, type Told } from '../../answering/statements.js'
-import { runInTurns, type Steps } from '../../concurrency/steps.js'
-import { systemFlow } from '../../concurrency/system-flow.js'
+import { statementsIn, type Told } from '../../answering/statements.js'
 import { NO_ANSWER, readMark } from '../../text/marks.js'
-import { countSteps } from '../../text/tokens.js'
+import { countTokens } from '../../text/tokens.js'
 import type { GenerateRequest, Generation, LanguageModel } from '../language-model.js'
 import type { ModelStatus } from '../status.js'
 
@@ -34,7 +32,7 @@ export class MockLanguageModel implements LanguageModel {
   readonly structured = false
 
   async generate (request: GenerateRequest): Promise<Generation> {
-    return await runInTurns(generation(request), systemFlow(`${this.model} ${request.tenantId ?? ''}`))
+    return await generation(request)
   }
 
   status (): ModelStatus {
@@ -42,28 +40,28 @@ export class MockLanguageModel implements LanguageModel {
   }
 }
 
-function * generation ({ messages, grounding, maxTokens }: GenerateRequest): Steps<Generation> {
-  const { text, isCut } = yield * answer(grounding, maxTokens)
+async function generation ({ messages, grounding, maxTokens }: GenerateRequest): Promise<Generation> {
+  const { text, isCut } = await answer(grounding, maxTokens)
   let inputTokens = 0
-  for (const { content } of messages) inputTokens += yield * countSteps(content)
-  const usage = { inputTokens, outputTokens: yield * countSteps(text) }
+  for (const { content } of messages) inputTokens += countTokens(content)
+  const usage = { inputTokens, outputTokens: countTokens(text) }
   return { text, usage, finish: isCut ? 'length' : 'stop' }
 }
 
 /** @returns the answer, and whether `maxTokens` left out a part of it */
-function * answer (
+async function answer (
   { question, evidence }: GenerateRequest['grounding'], maxTokens: number,
-): Steps<{ text: string, isCut: boolean }> {
-  const quotations = quotationsOf(yield * choose(question, yield * statementSteps(evidence)), evidence.length)
+): Promise<{ text: string, isCut: boolean }> {
+  const quotations = quotationsOf(await choose(question, await statementsIn(evidence)), evidence.length)
   if (quotations.length === 0) return { text: NO_ANSWER, isCut: false }
   const days = new Set(quotations.map(({ told: { instant } }) => instant === null ? '' : formatDate(instant)))
   const parts: string[] = []
   let tokens = 0
   for (const quotation of quotations) {
     const part = written(quotation, days.size > 1)
-    const cost = (yield * countSteps(part, maxTokens)) + 1
+    const cost = countTokens(part, maxTokens) + 1
     if (tokens + cost > maxTokens) {
-      if (parts.length === 0) parts.push(yield * shorten(quotation, maxTokens))
+      if (parts.length === 0) parts.push(shorten(quotation, maxTokens))
       return { text: parts.join('\n'), isCut: true }
     }
     parts.push(part)
@@ -126,24 +124,24 @@ function resolved ({ instant, isStoredAt }: Told, text: string): string {
 /**
  * The longest beginning of the sentence within the limit: whole words, else characters, with its citation if that fits.
  */
-function * shorten (quote: Quotation, maxTokens: number): Steps<string> {
+function shorten (quote: Quotation, maxTokens: number): string {
   const words = quote.text.split(/\s+/u)
   const characters = [...quote.text]
   const mark = ` …" [${quote.told.source}]`
-  return (yield * longest(words.length, maxTokens, (kept) => '"' + words.slice(0, kept).join(' ') + mark)) ??
-    (yield * longest(characters.length, maxTokens, (kept) => '"' + characters.slice(0, kept).join('') + mark)) ??
-    (yield * longest(characters.length, maxTokens, (kept) => characters.slice(0, kept).join(''))) ??
+  return longest(words.length, maxTokens, (kept) => '"' + words.slice(0, kept).join(' ') + mark) ??
+    longest(characters.length, maxTokens, (kept) => '"' + characters.slice(0, kept).join('') + mark) ??
+    longest(characters.length, maxTokens, (kept) => characters.slice(0, kept).join('')) ??
     '…'
 }
 
 /** @returns the text with the most pieces within the limit; undefined when not even one piece fits */
-function * longest (pieces: number, maxTokens: number, cut: (kept: number) => string): Steps<string | undefined> {
-  if ((yield * countSteps(cut(1), maxTokens)) > maxTokens) return undefined
+function longest (pieces: number, maxTokens: number, cut: (kept: number) => string): string | undefined {
+  if (countTokens(cut(1), maxTokens) > maxTokens) return undefined
   let low = 1
   let high = pieces
   while (low < high) {
     const middle = (low + high + 1) >> 1
-    if ((yield * countSteps(cut(middle), maxTokens)) <= maxTokens) low = middle
+    if (countTokens(cut(middle), maxTokens) <= maxTokens) low = middle
     else high = middle - 1
   }
   return cut(low)

@@ -1,6 +1,5 @@
 import { boundedBody, readBounded } from '../../concurrency/read-bounded.js'
 import type { Clock } from '../../time/clock.js'
-import { member } from './member.js'
 import { ModelCallError } from './model-call-error.js'
 import { parsedJson } from '../../validation/json-object.js'
 
@@ -131,4 +130,9 @@ function codeOf (answer: unknown, secrets: readonly string[]): string {
 function networkCode (error: unknown): string {
   const code = member(error instanceof Error ? error.cause : undefined, 'code')
   return typeof code === 'string' && /^[A-Z][A-Z0-9_]*$/.test(code) ? ` (${code})` : ''
+}
+
+/** A member of parsed JSON, of which nothing is known; undefined when there is none. */
+export function member (value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined
 }

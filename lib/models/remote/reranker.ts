@@ -4,10 +4,11 @@ import { settingsCheck } from '../../providers/settings.js'
 import type { Reranker } from '../reranker.js'
 import type { ModelStatus } from '../status.js'
 import { inBatches } from './batches.js'
-import { openEndpoint, type CalledEndpoint, type RemoteContext, type RemoteTools } from './endpoint.js'
-import { member } from './member.js'
+import {
+  openEndpoint, type CalledEndpoint, type RemoteContext, type RemoteTools, checkCombinations,
+} from './endpoint.js'
+import { member } from './exchange.js'
 import { ModelCallError } from './model-call-error.js'
-import { checkCombinations } from './setting-combinations.js'
 import { parsedJson } from '../../validation/json-object.js'
 
 const KEY = 'reranker_config'

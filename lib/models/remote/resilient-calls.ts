@@ -1,14 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { linkedAbort } from '../../concurrency/aborting.js'
-import type { BreakerOptions } from '../../concurrency/circuit-breaker.js'
-import { withTimeLimit } from '../../concurrency/deadline.js'
+import { type BreakerOptions, CircuitBreaker, type BreakerOutcome } from '../../concurrency/circuit-breaker.js'
+import { withTimeLimit, Deadline } from '../../concurrency/deadline.js'
 import { exponentialBackOff, retry } from '../../concurrency/retry.js'
 import { Semaphore } from '../../concurrency/semaphore.js'
 import type { ModelStatus } from '../status.js'
-import type { CallOptions, CallPriority, ActiveCall } from './call-options.js'
 import { ModelCallError } from './model-call-error.js'
-import { ModelCircuitBreakers } from './model-circuit-breakers.js'
-import { openStream, ResilientStream } from './resilient-stream.js'
+import { KeyedCircuitBreakers } from '../../concurrency/keyed-circuit-breakers.js'
 
 /** The first retry waits up to this long; each further one up to twice as long as the one before. */
 const BASE_DELAY_MS = 250
@@ -244,4 +242,234 @@ export class ResilientCalls {
   #closedError (): ModelCallError {
     return new ModelCallError('unreachable', `The ${this.#options.service} is no longer called: the provider is closed`)
   }
+}
+
+/** A stream whose first part has arrived. */
+interface OpenedStream<T> {
+  first: IteratorResult<T>
+  next: () => Promise<IteratorResult<T>>
+  /** Ends the work, unless it has ended. */
+  cancel: () => void
+}
+
+interface StreamAttempt<T> {
+  open: (signal: AbortSignal) => AsyncIterable<T>
+  isEnd: (part: T) => boolean
+  reportOutcome: ReportAttempt
+  /** Runs work within the time of an attempt. */
+  withinTimeLimit: <R>(work: () => Promise<R>) => Promise<R>
+}
+
+/** Makes one attempt at an answer that comes in parts, and waits for the first. */
+export async function openStream<T> (
+  call: ActiveCall, { open, isEnd, reportOutcome: ended, withinTimeLimit: within }: StreamAttempt<T>,
+): Promise<OpenedStream<T>> {
+  const { controller, unlink } = linkedAbort(call.controller.signal)
+  let iterator: AsyncIterator<T> | undefined
+  const cancel = () => {
+    ended({ abandoned: true })
+    unlink()
+    controller.abort(new DOMException('The answer is not read on', 'AbortError'))
+    // return() may wait for a part that is still pending, so it is not awaited.
+    void Promise.resolve(iterator).then(async (left) => await left?.return?.()).catch(() => {})
+  }
+  const next = async () => {
+    try {
+      iterator ??= open(controller.signal)[Symbol.asyncIterator]()
+      const source = iterator
+      const part = await within(async () => await source.next())
+      // A reader may stop after the last part without asking for the end.
+      if (part.done === true || isEnd(part.value)) ended({})
+      return part
+    } catch (error) {
+      ended({ error, abandoned: call.controller.signal.aborted })
+      cancel()
+      throw error
+    }
+  }
+  return { first: await next(), next, cancel }
+}
+
+interface StreamSource<T> {
+  /** Waits for a permit. */
+  begin: (signal: AbortSignal) => Promise<ActiveCall>
+  /** Makes attempts until the first part has arrived. */
+  open: (call: ActiveCall) => Promise<OpenedStream<T>>
+  /** Milliseconds that the call has left, at least 0. */
+  leftMs: (call: ActiveCall) => number
+  /** The error of a call whose time is over. */
+  timeoutError: () => Error
+}
+
+/** An answer in parts for one reader. The call begins when the first part is requested. */
+export class ResilientStream<T> implements AsyncIterableIterator<T> {
+  readonly #abort = new AbortController()
+  readonly #parts: AsyncGenerator<T, undefined, undefined>
+
+  /** @param callers signal that ends the reading with its reason */
+  constructor (source: StreamSource<T>, callers: AbortSignal | undefined) {
+    this.#parts = readSource(source, callers, this.#abort.signal)
+  }
+
+  async next (): Promise<IteratorResult<T, undefined>> {
+    try {
+      return await this.#parts.next()
+    } catch (error) {
+      if (this.#abort.signal.aborted) return { done: true, value: undefined }
+      throw error
+    }
+  }
+
+  /** Ends the work at once, even while a part is waited for; a generator alone would wait for that part. */
+  async return (): Promise<IteratorResult<T, undefined>> {
+    this.#abort.abort()
+    return await this.#parts.return(undefined)
+  }
+
+  [Symbol.asyncIterator] (): this {
+    return this
+  }
+}
+
+type Parts<T> = AsyncGenerator<T, undefined, undefined>
+
+async function * readSource<T> (
+  source: StreamSource<T>, callers: AbortSignal | undefined, consumerSignal: AbortSignal,
+): Parts<T> {
+  const { controller, unlink } = linkedAbort(callers)
+  consumerSignal.addEventListener('abort', () => { controller.abort(consumerSignal.reason) })
+  try {
+    yield * readCall(source, await source.begin(controller.signal))
+  } finally {
+    unlink()
+  }
+}
+
+async function * readCall<T> (source: StreamSource<T>, call: ActiveCall): Parts<T> {
+  const { signal } = call.controller
+  let stream: OpenedStream<T> | undefined
+  let deadline: Deadline | undefined
+  try {
+    const opened = stream = await source.open(call)
+    deadline = new Deadline(source.leftMs(call), { expired: source.timeoutError })
+    // A reader that never asks again must not keep the permit.
+    deadline.signal.addEventListener('abort', () => {
+      call.controller.abort(deadline?.signal.reason)
+      opened.cancel()
+      call.end()
+    })
+    for (let part = opened.first; part.done !== true; part = await opened.next()) {
+      yield part.value
+      signal.throwIfAborted()
+    }
+  } catch (error) {
+    signal.throwIfAborted()
+    throw error
+  } finally {
+    deadline?.end()
+    stream?.cancel()
+    call.end()
+  }
+}
+
+/** Reports the end of an attempt: without an error when it was answered, `abandoned` when it was cancelled. */
+export type ReportAttempt = (end: { error?: unknown, abandoned?: boolean }) => void
+
+/** Failures without a call of the endpoint. */
+const NOT_SENT: ReadonlySet<string> = new Set(['overloaded', 'circuit_open'])
+
+/**
+ * The circuit breakers of a model and of each tenant, so that one tenant's bad requests do not block the others.
+ */
+export class ModelCircuitBreakers {
+  readonly #service: string
+  readonly #threshold: number
+  readonly #model: CircuitBreaker
+  readonly #tenants: KeyedCircuitBreakers
+
+  constructor (service: string, options: BreakerOptions, timer: () => number) {
+    this.#service = service
+    this.#threshold = options.threshold
+    this.#model = new CircuitBreaker(options, timer)
+    this.#tenants = new KeyedCircuitBreakers(options, timer)
+  }
+
+  get status (): NonNullable<ModelStatus['breaker']> {
+    return { state: this.#model.state, tenantsOpen: this.#tenants.notClosed }
+  }
+
+  /** @throws ModelCallError circuit_open, when a call would be refused now */
+  check (tenantId: string | undefined): void {
+    if (this.#model.waitMs > 0) throw this.#refusal(this.#model.waitMs)
+    const waitMs = tenantId === undefined ? 0 : this.#tenants.waitMs(tenantId)
+    if (waitMs > 0) throw this.#tenantRefusal(waitMs)
+  }
+
+  /** Allows an attempt. @throws ModelCallError circuit_open */
+  tryAcquire (tenantId: string | undefined): ReportAttempt {
+    const endedForModel = this.#model.tryAcquire()
+    if (endedForModel === undefined) throw this.#refusal(this.#model.waitMs)
+    const endedForTenant = tenantId === undefined ? undefined : this.#tenants.tryAcquire(tenantId)
+    if (tenantId !== undefined && endedForTenant === undefined) {
+      endedForModel('ignored')
+      throw this.#tenantRefusal(this.#tenants.waitMs(tenantId))
+    }
+    return ({ error, abandoned = false }) => {
+      const outcome = abandoned ? 'ignored' : outcomeOf(error)
+      endedForTenant?.(outcome)
+      // An unusable answer may be the fault of what this tenant asked for, and it shows that the endpoint is up.
+      const isTenants = endedForTenant !== undefined && error instanceof ModelCallError && error.kind === 'unusable'
+      endedForModel(isTenants && outcome === 'failure' ? 'success' : outcome)
+    }
+  }
+
+  #refusal (retryAfterMs: number): ModelCallError {
+    const message = `The ${this.#service} failed ${this.#threshold} times in a row and is not asked for a while`
+    return new ModelCallError('circuit_open', message, { retryAfterMs: Math.ceil(retryAfterMs) })
+  }
+
+  #tenantRefusal (retryAfterMs: number): ModelCallError {
+    const message = `The ${this.#service} failed ${this.#threshold} times in a row for this tenant and is not asked ` +
+      'by it for a while'
+    return new ModelCallError('circuit_open', message, { retryAfterMs: Math.ceil(retryAfterMs) })
+  }
+}
+
+/** An error other than ModelCallError is a failure; a model of an operator's own class may throw any. */
+function outcomeOf (error: unknown): BreakerOutcome {
+  if (error === undefined) return 'success'
+  if (!(error instanceof ModelCallError)) return 'failure'
+  if (error.cutShort === true || NOT_SENT.has(error.kind)) return 'ignored'
+  return error.isFault ? 'failure' : 'success'
+}
+
+export type CallPriority = 'interactive' | 'background'
+
+export interface CallOptions {
+  signal?: AbortSignal | undefined
+  /**
+   * Milliseconds that the whole call may take, waiting and retries included. Default: no limit but those of the
+   * attempts.
+   */
+  timeoutMs?: number | undefined
+  /**
+   * Milliseconds that one attempt of this call may take, where calls of this kind have less time than others.
+   */
+  attemptTimeoutMs?: number
+  /** Calls of different priority never wait for each other. Default `background`. */
+  priority?: CallPriority
+  /** Tenant of the call; each has a circuit breaker of its own. Default: none. */
+  tenantId?: string | null | undefined
+}
+
+/** A call that holds its permit. */
+export interface ActiveCall {
+  /** Aborted when the caller leaves and when the provider closes. */
+  controller: AbortController
+  /** In milliseconds of the timer. */
+  deadline: number
+  attemptTimeoutMs: number
+  tenantId: string | undefined
+  /** Releases the permit and the listeners; may be called twice. */
+  end: () => void
 }

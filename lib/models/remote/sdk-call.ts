@@ -1,21 +1,19 @@
 import { ReadableStream } from 'node:stream/web'
 import {
-  APICallError, InvalidResponseDataError, TypeValidationError,
-  type LanguageModelV3, type LanguageModelV3CallOptions, type LanguageModelV3FinishReason,
-  type LanguageModelV3StreamPart, type LanguageModelV3Usage, type SharedV3Warning,
+  APICallError, InvalidResponseDataError, TypeValidationError, type LanguageModelV3, type LanguageModelV3CallOptions,
+  type LanguageModelV3FinishReason, type LanguageModelV3StreamPart, type LanguageModelV3Usage, type SharedV3Warning,
 } from '@ai-sdk/provider'
 import { sumTokens, TokenCount } from '../../text/tokens.js'
 import { systemFlow } from '../../concurrency/system-flow.js'
 import { turns } from '../../concurrency/turn-budget.js'
-import type { Finish, GenerateRequest, Generation, GenerationPart, TokenUsage } from '../language-model.js'
-import { repairedEvents, repairUsage } from './answer-repair.js'
-import { promptTokens } from '../prompt-tokens.js'
+import {
+  type Finish, type GenerateRequest, type Generation, type GenerationPart, type TokenUsage, promptTokens,
+} from '../language-model.js'
 import type { Endpoint } from './endpoint.js'
-import { errorWithin } from './exchange.js'
-import { member } from './member.js'
+import { errorWithin, member } from './exchange.js'
 import { ModelCallError } from './model-call-error.js'
-import { ReasoningFilter, withoutReasoning } from './reasoning-filter.js'
 import { parsedJson } from '../../validation/json-object.js'
+import { TIMED_OUT, withTimeout } from '../../concurrency/deadline.js'
 
 /** Bytes of an answer besides its text, and bytes of a token in JSON and in an event of its own. */
 const ENVELOPE_BYTES = 1024 * 1024
@@ -221,16 +219,144 @@ function isOfNewEvent (error: unknown): error is TypeValidationError {
 
 /** The endpoint's count, or our own when that is implausible. */
 async function usageOf (
-  { inputTokens, outputTokens }: LanguageModelV3Usage, { messages, tenantId }: GenerateRequest, text: string,
+  { inputTokens, outputTokens }: LanguageModelV3Usage, { messages }: GenerateRequest, text: string,
 ): Promise<TokenUsage> {
-  const caller = systemFlow(`language model ${tenantId ?? ''}`)
   return {
-    inputTokens: plausible(inputTokens.total) ?? await promptTokens(messages, caller),
-    outputTokens: plausible(outputTokens.total) ?? await sumTokens([TokenCount.of(text)], caller),
+    inputTokens: plausible(inputTokens.total) ?? await promptTokens(messages),
+    outputTokens: plausible(outputTokens.total) ?? await sumTokens([TokenCount.of(text)]),
   }
 }
 
 /** The SDK reports a missing count as 0. */
 function plausible (tokens: number | undefined): number | undefined {
   return Number.isSafeInteger(tokens) && tokens! > 0 && tokens! <= MAX_TOKENS ? tokens : undefined
+}
+
+/** Milliseconds that an endpoint has to end its answer after the last event, which keeps the connection reusable. */
+const END_TIMEOUT_MS = 250
+
+/**
+ * Repairs the token counts of an answer, because the SDK refuses an answer whose count is missing or not a number.
+ * Invalid counts are removed, and where the SDK requires one it becomes 0, which means unknown, since no answer with a
+ * text costs 0 tokens.
+ * @param text JSON of an answer or an event; anything else is returned unchanged
+ */
+export function repairUsage (text: string): string {
+  const parsed = parsedJson(text)
+  if (typeof parsed !== 'object' || parsed === null) return text
+  const type = member(parsed, 'type')
+  if (type === 'message_start') {
+    const message = member(parsed, 'message')
+    const usage = { input_tokens: 0, ...numbersOf(member(message, 'usage')) }
+    return JSON.stringify({ ...parsed, message: { ...Object(message), usage } })
+  }
+  const usage = numbersOf(member(parsed, 'usage'))
+  if (type === 'message') return JSON.stringify({ ...parsed, usage: { input_tokens: 0, output_tokens: 0, ...usage } })
+  if (type === 'message_delta') return JSON.stringify({ ...parsed, usage: { output_tokens: 0, ...usage } })
+  return 'usage' in parsed ? JSON.stringify({ ...parsed, usage }) : text
+}
+
+function numbersOf (usage: unknown): Record<string, number> {
+  const entries = typeof usage === 'object' && usage !== null ? Object.entries(usage) : []
+  return Object.fromEntries(entries.filter((entry): entry is [string, number] => Number.isFinite(entry[1])))
+}
+
+/** Events that have token counts, or must have them. */
+const COUNTING = /"usage"|"message_start"|"message_delta"/
+const LAST = /^data: ?(\[DONE\]|.*"message_stop")/
+
+/**
+ * Server-sent events, each with repairUsage(), up to the last event of the protocol, even when the endpoint keeps the
+ * connection open.
+ * @throws what the body fails with
+ */
+export async function * repairedEvents (body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
+  const reader = body.getReader()
+  const decoder = new TextDecoder()
+  const encoder = new TextEncoder()
+  /** The pieces of an incomplete line. */
+  let begun: string[] = []
+  let isOver = false
+  const lineOf = (rest: string) => {
+    const line = [...begun, rest].join('')
+    begun = []
+    if (LAST.test(line)) isOver = true
+    return line.startsWith('data:') && COUNTING.test(line)
+      ? `data: ${repairUsage(line.slice('data:'.length))}\n`
+      : `${line}\n`
+  }
+  try {
+    for (;;) {
+      const chunk = await withTimeout(reader.read(), isOver ? END_TIMEOUT_MS : Infinity)
+      if (chunk === TIMED_OUT || chunk.done) break
+      const pieces = decoder.decode(chunk.value, { stream: true }).split('\n')
+      const last = pieces.pop()!
+      const lines = pieces.map(lineOf)
+      begun.push(last)
+      if (lines.length > 0) yield encoder.encode(lines.join(''))
+    }
+    // An event is complete only with an empty line after it.
+    if (isOver) yield encoder.encode('\n')
+  } finally {
+    // Cancelling a body that has failed rejects again.
+    await reader.cancel().catch(() => {})
+  }
+}
+
+const OPENING = '<think>'
+const CLOSING = '</think>'
+
+/**
+ * Removes the reasoning of a model, which some servers of open models (DeepSeek, Qwen and others) send as text between
+ * `<think>` and `</think>`. It does so only at the beginning of an answer; elsewhere the tags are text. What was held
+ * back is not read again with each piece, because a model may send tens of thousands of blank ones.
+ */
+export class ReasoningFilter {
+  /** The pieces that are part of the answer unless the opening tag follows. */
+  readonly #held: string[] = []
+  /** The beginning of the opening tag, or the last characters of the reasoning. */
+  #tail = ''
+  #state: 'before' | 'thinking' | 'answering' = 'before'
+
+  /** @returns the part of the piece that is known to belong to the answer */
+  push (piece: string): string {
+    if (this.#state === 'answering') return piece
+    if (this.#state === 'thinking') return this.#think(this.#tail + piece)
+    const begun = this.#tail === '' ? piece.trimStart() : this.#tail + piece
+    if (begun.startsWith(OPENING)) {
+      this.#state = 'thinking'
+      return this.#think(begun.slice(OPENING.length))
+    }
+    this.#held.push(piece)
+    if (begun.length >= OPENING.length || !OPENING.startsWith(begun)) return this.#release()
+    this.#tail = begun
+    return ''
+  }
+
+  /** @returns the text that was held back and turned out not to be reasoning */
+  end (): string {
+    return this.#state === 'before' ? this.#release() : ''
+  }
+
+  #release (): string {
+    this.#state = 'answering'
+    return this.#held.join('')
+  }
+
+  #think (text: string): string {
+    const end = text.indexOf(CLOSING)
+    if (end < 0) {
+      // As many characters as may be the beginning of the closing tag.
+      this.#tail = text.slice(-(CLOSING.length - 1))
+      return ''
+    }
+    this.#state = 'answering'
+    return text.slice(end + CLOSING.length).trimStart()
+  }
+}
+
+/** Removes the reasoning from a complete answer. */
+export function withoutReasoning (text: string): string {
+  const filter = new ReasoningFilter()
+  return filter.push(text) + filter.end()
 }

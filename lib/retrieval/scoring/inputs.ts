@@ -1,4 +1,4 @@
-import type { Steps } from '../../concurrency/steps.js'
+import { mapGivingWay } from '../../concurrency/event-loop.js'
 import type { Candidate, Memory } from '../../stores/vector-store.js'
 import { documentKey, placesByDocument } from '../candidates.js'
 import { TYPICAL_COSINE } from '../fusion.js'
@@ -12,8 +12,6 @@ import { timesIn, type Signals } from './signals.js'
 
 /** The candidates of a document that count towards its score; the share of each falls with its rank. */
 const DOCUMENT_DEPTH = 5
-/** Candidates that one step processes. Most recalls have fewer, so they rarely pay for resuming a generator. */
-const CANDIDATES_PER_STEP = 256
 
 /** The part of a candidate that scoring needs. */
 export type Scorable = Readonly<Pick<Candidate, 'bank' | 'memory' | 'scores'>>
@@ -22,39 +20,24 @@ export type Scorable = Readonly<Pick<Candidate, 'bank' | 'memory' | 'scores'>>
 type ScoreBreakdown = Readonly<Record<ScorerName, number>>
 
 /** @returns the signals of each candidate */
-export function * signalsSteps (candidates: readonly Scorable[], reader: SignalReader): Steps<Signals[]> {
-  const allSignals: Signals[] = []
-  for (const { memory } of candidates) {
-    if (allSignals.length % CANDIDATES_PER_STEP === CANDIDATES_PER_STEP - 1) yield
-    let signals = reader.known(memory)
-    if (signals === undefined) {
-      yield
-      signals = reader.read(memory)
-    }
-    allSignals.push(signals)
-  }
-  return allSignals
+export async function readSignals (candidates: readonly Scorable[], reader: SignalReader): Promise<Signals[]> {
+  return await mapGivingWay(candidates, ({ memory }) => reader.known(memory) ?? reader.read(memory))
 }
 
 /**
  * Makes the input of the scorers for each candidate.
  * @param candidates each memory once
  */
-export function * rankingInputSteps (
+export function rankingInputs (
   candidates: readonly Scorable[], allSignals: readonly Signals[], query: AnalyzedQuery,
-): Steps<RankingInput[]> {
+): RankingInput[] {
   const namedSpeaker = findNamedSpeaker(allSignals, query)
-  const isLarge = candidates.length > CANDIDATES_PER_STEP
-  if (isLarge) yield
   const documents = documentShares(candidates)
-  if (isLarge) yield
   const questions = questionMeanings(candidates, allSignals)
   const instructions = instructionShares(candidates, allSignals)
-  // Parsing the times that a text names can take a millisecond.
   const seeksTime = query.namedPeriods.length > 0
   const inputs: RankingInput[] = []
   for (let index = 0; index < candidates.length; index++) {
-    if (seeksTime || index % CANDIDATES_PER_STEP === CANDIDATES_PER_STEP - 1) yield
     const { memory, scores } = candidates[index]!
     const signals = allSignals[index]!
     inputs.push({
@@ -72,19 +55,18 @@ export function * rankingInputSteps (
 }
 
 /**
- * The weighted sums of the scorers, in steps and in the order of the inputs. It runs scorer by scorer, and skips
- * scorers that do not apply to this query: that takes half the time of scoring input by input.
+ * The weighted sums of the scorers, in the order of the inputs. It runs scorer by scorer, and skips scorers
+ * that do not apply to this query: that takes half the time of scoring input by input.
  */
-export function * scoreSteps (
+export function weightedSums (
   inputs: readonly RankingInput[], query: AnalyzedQuery, weights: ScorerWeights,
-): Steps<Float64Array> {
+): Float64Array {
   const sums = new Float64Array(inputs.length)
   for (const name of SCORER_NAMES) {
     const weight = weights[name]
     if (weight === 0 || !applies(name, query)) continue
     const score = SCORERS[name]
     for (let index = 0; index < sums.length; index++) {
-      if (index % CANDIDATES_PER_STEP === CANDIDATES_PER_STEP - 1) yield
       sums[index]! += weight * score(inputs[index]!, query)
     }
   }

@@ -5,11 +5,10 @@ import {
   type BankConfigStore,
   type NewBankConfig,
 } from '../bank-configs.js'
-import { textBytes, type Capacity } from './capacity.js'
+import { Capacity, textBytes } from './bank.js'
 
-// Measured bytes of a configuration without its document, and of a bank that has or had one.
-const CONFIG_BYTES = 200
-const CONFIGURED_BYTES = 900
+/** Measured bytes of a configuration without its document. */
+const CONFIG_BYTES = 400
 /** Maximum number of old changes dropped with each new one, which bounds the time of a write. */
 const DROP_BATCH = 64
 
@@ -33,14 +32,14 @@ export class InMemoryBankConfigs implements BankConfigStore {
   readonly #banks = new Map<string, Configured>()
   /** The last change of each bank, in the order of their revisions. */
   readonly #changes = new Map<string, LastChange>()
-  readonly #capacity: Capacity | undefined
+  readonly #capacity: Capacity
   #bytes = 0
   #newest = 0
   /** The newest revision whose change was dropped from `#changes`. */
   #dropped = 0
 
   /** @param capacity the capacity that configurations count against */
-  constructor (capacity?: Capacity) {
+  constructor (capacity = new Capacity()) {
     this.#capacity = capacity
   }
 
@@ -52,24 +51,9 @@ export class InMemoryBankConfigs implements BankConfigStore {
   }
 
   async write (bank: BankKey, change: BankConfigChange): Promise<BankConfigOutcome> {
-    const releaseReserved = this.reserve(change)
-    try {
-      return this.set(bank, change)
-    } finally {
-      releaseReserved()
-    }
-  }
-
-  /**
-   * Reserves capacity for a change.
-   * @returns a function that releases the reservation, to be called once after the change
-   * @throws ServiceError when there is not enough capacity
-   */
-  reserve ({ document, updatedBy }: NewBankConfig): () => void {
-    const bytes = CONFIGURED_BYTES + CONFIG_BYTES + textBytes(document ?? '') + textBytes(updatedBy ?? '')
-    // A removal needs no capacity, so that a full store can be cleared.
-    if (document !== null) this.#capacity?.reserve(bytes)
-    return () => { if (document !== null) this.#capacity?.adjust(-bytes) }
+    // A removal needs no room, so that a full store can be cleared.
+    if (change.document !== null) this.#capacity.check(configBytes(change))
+    return this.set(bank, change)
   }
 
   async history (bank: BankKey, { limit, before = Infinity }: BankConfigPage): Promise<BankConfig[]> {
@@ -86,7 +70,7 @@ export class InMemoryBankConfigs implements BankConfigStore {
     return { revision: this.#newest, banks: banks.length > BANK_CONFIG_CHANGES ? undefined : banks }
   }
 
-  /** `write`, synchronously and without a reservation. */
+  /** `write`, synchronously and without a check of the capacity. */
   set (bank: BankKey, { expected, document, updatedAt, updatedBy }: BankConfigChange): BankConfigOutcome {
     const id = bankKeyString(bank)
     const { inForce, history = [] } = this.#banks.get(id) ?? {}
@@ -95,7 +79,7 @@ export class InMemoryBankConfigs implements BankConfigStore {
     }
     if (document === null && inForce === undefined) return { changed: true, revision: 0 }
     const config = { revision: this.#noteChange(bank, updatedAt), document, updatedAt, updatedBy }
-    this.#take(configBytes(config) + (history.length === 0 ? CONFIGURED_BYTES : 0))
+    this.#take(configBytes(config))
     history.push(config)
     if (history.length > BANK_CONFIG_HISTORY) this.#take(-configBytes(history.shift()!))
     this.#banks.set(id, { bank: withoutCaller(bank), history, inForce: document === null ? undefined : config })
@@ -108,7 +92,7 @@ export class InMemoryBankConfigs implements BankConfigStore {
     const known = this.#banks.get(id)
     const removed = known?.inForce !== undefined
     for (const config of known?.history ?? []) this.#take(-configBytes(config))
-    if (this.#banks.delete(id)) this.#take(-CONFIGURED_BYTES)
+    this.#banks.delete(id)
     if (removed) this.#noteChange(bank, now)
     return removed
   }
@@ -123,7 +107,7 @@ export class InMemoryBankConfigs implements BankConfigStore {
 
   #take (bytes: number): void {
     this.#bytes += bytes
-    this.#capacity?.adjust(bytes)
+    this.#capacity.usedBytes += bytes
   }
 
   #noteChange (bank: BankKey, changedAt: number): number {
@@ -142,6 +126,6 @@ export class InMemoryBankConfigs implements BankConfigStore {
   }
 }
 
-function configBytes ({ document, updatedBy }: BankConfig): number {
+export function configBytes ({ document, updatedBy }: NewBankConfig): number {
   return CONFIG_BYTES + textBytes(document ?? '') + textBytes(updatedBy ?? '')
 }

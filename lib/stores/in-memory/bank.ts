@@ -1,146 +1,296 @@
+import { getHeapStatistics } from 'node:v8'
+import { ServiceError } from '../../errors/service-error.js'
 import { bankKeyString, withoutCaller, type BankKey } from '../../identity/context.js'
-import type { NewMemory } from '../vector-store.js'
-import { BankEntries } from './bank-entries.js'
-import { BankIndexes } from './bank-indexes.js'
-import { REMOVED, type Entry, type PassageRef } from './entry.js'
-import type { LexicalIndex } from './lexical-index.js'
-import type { Sequences } from './sequences.js'
-import { runSync, type Steps } from '../../concurrency/steps.js'
-import { BANK_BYTES, entryBytes } from './capacity.js'
-import type { VectorArena } from './vector-arena.js'
-import type { VectorIndex } from './vector-index.js'
+import { dayOf } from '../../time/days.js'
+import { bySequence, endsAsQuestion, sequenceInstant } from '../context.js'
+import { byMemoryId, type LateVectors, type Memory, type NewMemory } from '../vector-store.js'
+import { LexicalIndex } from './lexical-index.js'
+import { SortedList } from './sorted-list.js'
+
+/** Decides whether a memory may be found; undefined when every memory may. */
+export type Accept = ((memory: Memory) => boolean) | undefined
+
+interface EntryPassage {
+  readonly start: number
+  readonly end: number
+  /** Of length 1, or all zeros. */
+  vector: Float32Array | undefined
+}
+
+/** A memory in its bank. */
+export class Entry {
+  readonly memory: Memory
+  readonly fingerprint: string
+  readonly passages: readonly EntryPassage[]
+  /** Whether its last passage ends in a question. */
+  readonly endsAsQuestion: boolean
+  /** The adjacent memories in its sequence (lib/stores/context.ts). */
+  before: Entry | undefined = undefined
+  after: Entry | undefined = undefined
+  /** The number of its first passage in the lexical index; -1 before it has one. */
+  head = -1
+
+  /** @throws RangeError for a vector with an element that is not finite */
+  constructor (source: NewMemory) {
+    this.memory = {
+      memoryId: source.memoryId,
+      text: source.text,
+      tags: source.tags,
+      metadata: source.metadata,
+      occurredAt: source.occurredAt,
+      retainedAt: source.retainedAt,
+      expiresAt: source.expiresAt,
+      documentId: source.documentId,
+      source: source.source,
+      tokens: source.tokens,
+      trust: source.trust,
+    }
+    this.fingerprint = source.fingerprint
+    this.passages = source.passages.map(({ start, end, vector }) => ({
+      start, end, vector: vector === undefined ? undefined : unitVector(vector),
+    }))
+    this.endsAsQuestion = endsAsQuestion(source.passages)
+  }
+
+  /** Whether one of its passages has a vector. */
+  get isEmbedded (): boolean {
+    return this.passages.some(({ vector }) => vector !== undefined)
+  }
+
+  /** Whether one of its passages lacks a vector. */
+  get isUnembedded (): boolean {
+    return this.passages.some(({ vector }) => vector === undefined)
+  }
+}
 
 /**
- * One bank: its memories and their indexes. Reads without an `await` between them are consistent; after one, an
- * unchanged `version` shows that they still are.
+ * A copy of the vector, scaled to length 1, so that the product of two is their cosine. A zero vector stays zero.
+ * @throws RangeError for an element that is not finite
  */
+export function unitVector (vector: Float32Array): Float32Array {
+  let squares = 0
+  for (const element of vector) squares += element * element
+  if (!Number.isFinite(squares)) throw new RangeError('Every element of a vector must be a finite number')
+  return squares === 0 ? vector.slice() : vector.map((element) => element / Math.sqrt(squares))
+}
+
+/** One bank: its memories and their indexes. What is read of it without an `await` in between is of one moment. */
 export class Bank {
   readonly key: BankKey
   /** `bankKeyString` of the key. */
   readonly id: string
-  readonly entries = new BankEntries()
-  readonly lexical: LexicalIndex
-  readonly sequences: Sequences
-  readonly #indexes: BankIndexes
-  #version = 0
-  #size = 0
-  #embeddedCount = 0
-  #unembeddedCount = 0
-  #entryBytes = 0
-  #newest: { version: number, retainedAt: number | null } | undefined
+  readonly byId = new Map<string, Entry>()
+  readonly byFingerprint = new Map<string, Entry>()
+  /** Oldest first. */
+  readonly ordered = new SortedList<Entry>(byAge)
+  readonly expiring = new SortedList<Entry>(byExpiry)
+  /** Memories that have passages without a vector, by id. */
+  readonly unembedded = new SortedList<Entry>(byMemoryId)
+  readonly lexical = new LexicalIndex()
+  /** The sequences of lib/stores/context.ts. */
+  readonly #sequences = new Map<string, SortedList<Entry>>()
+  #dimensions: number | undefined
+  #memoryBytes = 0
 
-  constructor (key: BankKey, arena: VectorArena) {
-    // Without the caller of the first write: the bank is everyone's.
+  constructor (key: BankKey) {
     this.key = withoutCaller(key)
     this.id = bankKeyString(key)
-    this.#indexes = new BankIndexes(arena)
-    this.lexical = this.#indexes.lexical
-    this.sequences = this.#indexes.sequences
-  }
-
-  /**
-   * Incremented when the visible content or its positions in the indexes change; a read that was suspended compares it.
-   */
-  get version (): number {
-    return this.#version
   }
 
   get size (): number {
-    return this.#size
-  }
-
-  /** Estimated bytes that the bank takes. */
-  get bytes (): number {
-    return BANK_BYTES + this.#entryBytes + this.#indexes.bytes
-  }
-
-  /** Whether every memory has a single passage. */
-  get isUnsplit (): boolean {
-    return this.lexical.size === this.#size
-  }
-
-  /** Memories that have passages without a vector. */
-  get unembeddedCount (): number {
-    return this.#unembeddedCount
-  }
-
-  /** Memories that have passages with a vector. */
-  get embeddedCount (): number {
-    return this.#embeddedCount
-  }
-
-  get vectors (): VectorIndex<PassageRef> | undefined {
-    return this.#indexes.vectors
+    return this.byId.size
   }
 
   get lastRetainedAt (): number | null {
-    if (this.#newest?.version !== this.#version) {
-      let retainedAt: number | null = null
-      for (const entry of this.entries.backwards()) {
-        if (!entry.isVisible) continue
-        retainedAt = entry.memory.retainedAt
-        break
+    return this.ordered.items.at(-1)?.memory.retainedAt ?? null
+  }
+
+  /** Estimated bytes of the bank; 0 without memories. */
+  get bytes (): number {
+    if (this.size === 0) return 0
+    const { terms, postings } = this.lexical.extent
+    return BANK_BYTES + this.#memoryBytes + this.#sequences.size * SEQUENCE_BYTES + terms * TERM_BYTES +
+      postings * POSTING_BYTES
+  }
+
+  /** The memories of a document, in order. */
+  document (documentId: string): readonly Entry[] {
+    return this.#sequences.get(documentKey(documentId))?.items ?? []
+  }
+
+  /** @throws RangeError for a vector that has another length than those of the bank */
+  checkDimensions (vectors: Iterable<Float32Array>): void {
+    let dimensions = this.#dimensions
+    for (const { length } of vectors) {
+      dimensions ??= length
+      if (length === 0 || length !== dimensions) {
+        throw new RangeError(`A vector of this bank has ${dimensions} dimensions, not ${length}`)
       }
-      this.#newest = { version: this.#version, retainedAt }
     }
-    return this.#newest.retainedAt
   }
 
   /**
-   * Adds all of `added` and removes all of `removed`, or throws and changes nothing. The caller ensures that no two
-   * remaining memories share an id or a fingerprint.
-   * @param committed called when the change is made
+   * Adds and removes memories. Nothing of it can fail: the caller has checked that no two remaining memories share an
+   * id or a fingerprint, and the dimensions.
+   * @param entries made of `added`
    */
-  * apply (
-    added: readonly NewMemory[], removed: readonly Entry[], { committed = () => {} }: { committed?: () => void } = {},
-  ): Steps<void> {
-    // Vectors are added first because only they can fail, when the arena is full.
-    const entries = runSync(this.#indexes.embed(added, undefined))
-    runSync(this.#applyOpenly(entries, added, removed))
-    this.#version++
-    committed()
+  apply (entries: readonly Entry[], added: readonly NewMemory[], removed: readonly Entry[]): void {
+    if (removed.length > 0) this.#remove(removed)
+    for (const [index, entry] of entries.entries()) {
+      this.byId.set(entry.memory.memoryId, entry)
+      this.byFingerprint.set(entry.fingerprint, entry)
+      this.ordered.add(entry)
+      if (entry.memory.expiresAt !== null) this.expiring.add(entry)
+      if (entry.isUnembedded) this.unembedded.add(entry)
+      this.#memoryBytes += entryBytes(entry)
+      this.#noteDimensions(entry)
+      this.#join(entry)
+      this.lexical.add(entry, added[index]!.passages)
+    }
   }
 
-  /** Adds vectors to an entry without any. @throws as VectorIndex.add; the entry is then unchanged */
-  attach (entry: Entry, vectors: readonly Float32Array[]): void {
-    this.#indexes.attach(entry, vectors)
-    this.entries.noteEmbedded(entry)
-    this.#unembeddedCount--
-    this.#embeddedCount++
-    this.#version++
+  /**
+   * Adds vectors to the memory that they were computed from, if that lacks them.
+   * @param check called with the bytes that they take, before anything changes
+   * @throws RangeError as `checkDimensions`, and for an element that is not finite
+   */
+  attach ({ memoryId, fingerprint, vectors }: LateVectors, check: (bytes: number) => void): boolean {
+    const entry = this.byId.get(memoryId)
+    if (entry?.fingerprint !== fingerprint) return false
+    if (entry.passages.length !== vectors.length || entry.isEmbedded) return false
+    this.checkDimensions(vectors)
+    const units = vectors.map(unitVector)
+    check(units.reduce((sum, { byteLength }) => sum + VECTOR_BYTES + byteLength, 0))
+    this.#memoryBytes -= entryBytes(entry)
+    for (const [at, passage] of entry.passages.entries()) passage.vector = units[at]!
+    this.#memoryBytes += entryBytes(entry)
+    this.#noteDimensions(entry)
+    this.unembedded.remove([entry])
+    return true
   }
 
-  /** Releases the bank's vector memory. The bank is not used afterwards. */
-  release (): void {
-    this.#indexes.vectors?.release()
-    this.#version++
-  }
-
-  * #applyOpenly (entries: readonly Entry[], added: readonly NewMemory[], removed: readonly Entry[]): Steps<void> {
+  #remove (removed: readonly Entry[]): void {
+    this.ordered.remove(removed)
+    this.expiring.remove(removed.filter(({ memory }) => memory.expiresAt !== null))
+    this.unembedded.remove(removed.filter(({ isUnembedded }) => isUnembedded))
+    this.lexical.remove(removed)
+    const bySequence = new Map<string, Entry[]>()
     for (const entry of removed) {
-      this.#count(entry, -1)
-      this.#delete(entry)
-      entry.visibility = REMOVED
-      yield
+      this.byId.delete(entry.memory.memoryId)
+      this.byFingerprint.delete(entry.fingerprint)
+      this.#memoryBytes -= entryBytes(entry)
+      chain(entry.before, entry.after)
+      const key = sequenceKey(entry)
+      const others = bySequence.get(key)
+      if (others === undefined) bySequence.set(key, [entry])
+      else others.push(entry)
     }
-    this.#indexes.replace(entries, added, removed)
-    for (const entry of entries) {
-      this.#entryBytes += entryBytes(entry)
-      this.#count(entry, 1)
-      this.entries.add(entry)
-      yield
+    for (const [key, entries] of bySequence) {
+      const sequence = this.#sequences.get(key)!
+      sequence.remove(entries)
+      if (sequence.items.length === 0) this.#sequences.delete(key)
     }
   }
 
-  #count (entry: Entry, by: 1 | -1): void {
-    this.#size += by
-    if (entry.isEmbedded) this.#embeddedCount += by
-    if (entry.isUnembedded) this.#unembeddedCount += by
+  /** Adds a memory to its sequence. */
+  #join (entry: Entry): void {
+    const key = sequenceKey(entry)
+    let sequence = this.#sequences.get(key)
+    if (sequence === undefined) this.#sequences.set(key, sequence = new SortedList<Entry>(bySequence))
+    const at = sequence.add(entry)
+    chain(sequence.items[at - 1], entry)
+    chain(entry, sequence.items[at + 1])
   }
 
-  #delete (entry: Entry): void {
-    this.#entryBytes -= entryBytes(entry)
-    this.entries.remove(entry)
-    this.#indexes.unembed(entry)
+  #noteDimensions ({ passages }: Entry): void {
+    this.#dimensions ??= passages.find(({ vector }) => vector !== undefined)?.vector!.length
   }
+}
+
+function documentKey (documentId: string): string {
+  return `document ${documentId}`
+}
+
+/** A memory without a document is in the sequence of its day. */
+function sequenceKey ({ memory }: Entry): string {
+  const { documentId } = memory
+  return documentId === null ? `day ${dayOf(sequenceInstant(memory))}` : documentKey(documentId)
+}
+
+function chain (before: Entry | undefined, after: Entry | undefined): void {
+  if (before !== undefined) before.after = after
+  if (after !== undefined) after.before = before
+}
+
+function byAge (a: Entry, b: Entry): number {
+  return a.memory.retainedAt - b.memory.retainedAt || byMemoryId(a, b)
+}
+
+function byExpiry (a: Entry, b: Entry): number {
+  return a.memory.expiresAt! - b.memory.expiresAt! || byMemoryId(a, b)
+}
+
+/** Default share of the heap that a store may use: the rest is for requests. */
+const HEAP_SHARE = 0.4
+
+// Approximate bytes, measured with `node --expose-gc` on memories of one word and of thousands.
+const BANK_BYTES = 3_000
+const MEMORY_BYTES = 900
+const PASSAGE_BYTES = 100
+/** Of a vector, in addition to its elements. */
+const VECTOR_BYTES = 200
+/** Of a document, or of a day with memories without one. */
+const SEQUENCE_BYTES = 200
+const TAG_BYTES = 40
+const METADATA_BYTES = 180
+const TERM_BYTES = 150
+const POSTING_BYTES = 20
+
+/** Used and maximum bytes of a store. */
+export class Capacity {
+  readonly maximumBytes: number
+  usedBytes = 0
+
+  constructor (maximumBytes = Math.floor(getHeapStatistics().heap_size_limit * HEAP_SHARE)) {
+    this.maximumBytes = maximumBytes
+  }
+
+  /** @throws ServiceError `dependency_unavailable` when so many bytes more do not fit */
+  check (bytes: number): void {
+    if (this.usedBytes + bytes <= this.maximumBytes) return
+    throw new ServiceError('dependency_unavailable', 'The vector store is full', {
+      cause: new Error(`${bytes} bytes more do not fit, about ${this.usedBytes} of ${this.maximumBytes} are in use ` +
+        '(vector_store_config.max_bytes)'),
+    })
+  }
+}
+
+/** Estimated bytes of new memories, as if every term of them were new to the bank. */
+export function neededBytes (added: readonly NewMemory[]): number {
+  let bytes = added.length > 0 ? BANK_BYTES : 0
+  for (const memory of added) {
+    bytes += SEQUENCE_BYTES + entryBytes({ memory, passages: memory.passages })
+    for (const { terms } of memory.passages) bytes += terms.size * (TERM_BYTES + POSTING_BYTES)
+  }
+  return bytes
+}
+
+/** Estimated bytes of a memory without its terms. */
+function entryBytes (
+  { memory, passages }: { memory: Memory, passages: ReadonlyArray<{ vector?: Float32Array | undefined }> },
+): number {
+  const { text, tags, metadata, documentId, source } = memory
+  let bytes = MEMORY_BYTES + textBytes(text) + textBytes(documentId ?? '') + textBytes(source ?? '')
+  for (const { vector } of passages) bytes += PASSAGE_BYTES + (vector ? VECTOR_BYTES + vector.byteLength : 0)
+  for (const tag of tags) bytes += TAG_BYTES + textBytes(tag)
+  for (const [key, value] of Object.entries(metadata)) {
+    bytes += METADATA_BYTES + textBytes(key) + (typeof value === 'string' ? textBytes(value) : 0)
+  }
+  return bytes
+}
+
+const BEYOND_LATIN_1 = /[\u0100-\uffff]/
+
+export function textBytes (text: string): number {
+  return BEYOND_LATIN_1.test(text) ? text.length * 2 : text.length
 }

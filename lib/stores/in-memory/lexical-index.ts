@@ -4,7 +4,7 @@ import {
 } from '../lexical-scores.js'
 import { TopK } from '../top-k.js'
 import { byMemoryId, type LexicalRequest, type Passage } from '../vector-store.js'
-import type { Accept, Entry } from './entry.js'
+import type { Accept, Entry } from './bank.js'
 
 /** Removed passages stay in the postings until they are more than this share of all. */
 const REMOVED_SHARE = 0.2
@@ -22,8 +22,6 @@ interface SearchOptions {
   limit: number
   /** Which memories are found. The neighbours of a memory add to its score whether or not they are accepted. */
   accept: Accept
-  /** Memories that do not exist for the search, because they have expired and are not removed yet. */
-  expired: ReadonlySet<Entry>
   /** Of a search by meaning, too: which of the found memories `total` counts. Default: all */
   counts?: ((entry: Entry) => boolean) | undefined
 }
@@ -32,8 +30,11 @@ export interface LexicalMatches {
   /** Best first. */
   best: ReadonlyArray<ScoredMember<{ entry: Entry }>>
   total: number
-  /** The scores of any memory of the bank. */
-  scoresOf (entry: Entry): { score: number, own: number }
+  /**
+   * The scores of any memory of the bank, by the `head` that it had when the search was made; the index may have
+   * changed since.
+   */
+  scoresOf (head: number): { score: number, own: number }
 }
 
 class EntryMember implements Member {
@@ -118,21 +119,24 @@ export class LexicalIndex {
     else postings.push(number, count)
   }
 
-  /** Has no effect on an entry that is not in the index. */
-  remove (entry: Entry): void {
-    const { head, passages } = entry
-    if (this.#entries[head] !== entry) return
-    for (let number = head; number < head + passages.length; number++) {
-      this.#entries[number] = undefined
-      this.#totalLength -= this.#lengths[number]!
+  /** Entries that are not in the index are ignored. */
+  remove (entries: readonly Entry[]): void {
+    for (const entry of entries) {
+      const { head, passages } = entry
+      if (this.#entries[head] !== entry) continue
+      for (let number = head; number < head + passages.length; number++) {
+        this.#entries[number] = undefined
+        this.#totalLength -= this.#lengths[number]!
+      }
+      this.#removed += passages.length
     }
-    this.#removed += passages.length
     if (this.#removed > this.#entries.length * REMOVED_SHARE) this.#compact()
   }
 
-  search (request: LexicalRequest, { limit, accept, expired, counts }: SearchOptions): LexicalMatches {
-    const lists = this.#listsOf(request.terms, expired)
-    const query = new QueryWeights({ ...this.#sizeWithout(expired), frequencies: lists.map(count) }, request)
+  search (request: LexicalRequest, { limit, accept, counts }: SearchOptions): LexicalMatches {
+    const lists = this.#listsOf(request.terms)
+    const statistics = { passages: this.size, meanLength: this.#meanLength, frequencies: lists.map(count) }
+    const query = new QueryWeights(statistics, request)
     const { shares, heads } = this.#ownScores(lists, query)
     const accepted = accept === undefined ? heads : heads.filter((head) => accept(this.#entries[head]!.memory))
     const pools = accept === undefined ? [heads] : [heads, accepted]
@@ -152,7 +156,7 @@ export class LexicalIndex {
     // Without a document only memories matter that have a term of the query or may follow a matching question, unless
     // the scores of all are asked for.
     const toWindow = (entry: Entry) => {
-      const window = windowOf(entry, expired)
+      const window = windowOf(entry)
       const needsAll = counts !== undefined || entry.memory.documentId !== null
       return window.map((one, at) => {
         if (one === undefined) return undefined
@@ -176,35 +180,29 @@ export class LexicalIndex {
     return {
       best: scores.best,
       total,
-      scoresOf: (entry) => {
-        const number = memberNumbers[entry.head]!
-        const own = shares[entry.head]!
+      scoresOf: (head) => {
+        const number = memberNumbers[head]!
+        const own = shares[head]!
         return number > 0 ? scores.scoresOf(members[number - 1]!) : { score: own, own }
       },
     }
   }
 
-  /** The postings of each term, without those of removed and expired memories. */
-  #listsOf (terms: readonly string[], expired: ReadonlySet<Entry>): Postings[] {
+  /** The postings of each term, without those of removed memories. */
+  #listsOf (terms: readonly string[]): Postings[] {
     const lists = terms.map((term) => this.#postings.get(term) ?? NO_POSTINGS)
-    if (this.#removed === 0 && expired.size === 0) return lists
+    if (this.#removed === 0) return lists
     return lists.map((list) => {
       const present: Postings = []
       for (let at = 0; at < list.length; at += 2) {
-        const entry = this.#entries[list[at]!]
-        if (entry !== undefined && !expired.has(entry)) present.push(list[at]!, list[at + 1]!)
+        if (this.#entries[list[at]!] !== undefined) present.push(list[at]!, list[at + 1]!)
       }
       return present
     })
   }
 
-  #sizeWithout (expired: ReadonlySet<Entry>): { passages: number, meanLength: number } {
-    let [passages, length] = [this.size, this.#totalLength]
-    for (const entry of expired) {
-      passages -= entry.passages.length
-      length -= this.#meanLengthOf(entry) * entry.passages.length
-    }
-    return { passages, meanLength: passages === 0 ? 0 : length / passages }
+  get #meanLength (): number {
+    return this.size === 0 ? 0 : this.#totalLength / this.size
   }
 
   #meanLengthOf ({ head, passages: { length } }: Entry): number {
@@ -314,16 +312,14 @@ function addPassages (
   }
 }
 
-/** A memory in the middle of its neighbours that have not expired. */
-function windowOf (entry: Entry, expired: ReadonlySet<Entry>): Array<Entry | undefined> {
+/** A memory in the middle of its neighbours. */
+function windowOf (entry: Entry): Array<Entry | undefined> {
   const window = new Array<Entry | undefined>(2 * WINDOW_REACH + 1).fill(undefined)
   window[WINDOW_REACH] = entry
   let [before, after]: Array<Entry | undefined> = [entry, entry]
   for (let places = 1; places <= WINDOW_REACH; places++) {
-    do before = before?.before
-    while (before !== undefined && expired.has(before))
-    do after = after?.after
-    while (after !== undefined && expired.has(after))
+    before = before?.before
+    after = after?.after
     window[WINDOW_REACH - places] = before
     window[WINDOW_REACH + places] = after
   }

@@ -1,213 +1,157 @@
+import { giveWay, isDue } from '../../concurrency/event-loop.js'
+import type { BankKey } from '../../identity/context.js'
+import type { Mutable } from '../../validation/members.js'
+import { compileFilters } from '../filters.js'
+import { TopK } from '../top-k.js'
 import {
   byMemoryId, byScore, MAX_PASSAGES, type Candidate, type CandidateScores, type SearchRequest, type SearchResult,
 } from '../vector-store.js'
-import { TopK } from '../top-k.js'
-import type { Bank } from './bank.js'
-import type { Accept, Entry, PassageRef } from './entry.js'
-import type { VectorEntry } from './vector-index.js'
-import type { Steps } from '../../concurrency/steps.js'
-import type { LexicalMatches } from './lexical-index.js'
-import type { Mutable } from '../../validation/members.js'
+import { unitVector, type Accept, type Bank, type Entry } from './bank.js'
 
-const NO_PASSAGES: Candidate['passages'] = []
+/** Number of vectors that are compared before a search looks at the time. */
+const VECTORS_AT_ONCE = 64
 
-type MatchedPassages = Array<{ ref: PassageRef, score: number }>
-
-interface Found {
-  entry: Entry
-  score: number
-  /** Matched passages; undefined for a memory that has only one. */
-  passages: MatchedPassages | undefined
+interface Nearest {
+  readonly entry: Entry
+  /** Its place in the lexical index when the search began. */
+  readonly head: number
+  readonly score: number
 }
 
-/** The best candidates of all banks searched so far. */
-export class SearchCollector {
-  readonly #request: SearchRequest
-  /** Descending by score, ties by memory id. */
-  #lexical: Candidate[] = []
-  #semantic: Candidate[] = []
-  #total = 0
+interface BankResult {
+  readonly lexical: Candidate[]
+  readonly semantic: Candidate[]
+  readonly total: number
+}
 
-  constructor (request: SearchRequest) {
-    this.#request = request
+/** The best candidates of banks. @param open returns a bank as it is now, if it has memories */
+export async function searchBanks (
+  request: SearchRequest, open: (key: BankKey) => Promise<Bank | undefined>,
+): Promise<SearchResult> {
+  const accept = compileFilters(request.filters)
+  const all = { lexical: [] as Candidate[], semantic: [] as Candidate[], total: 0 }
+  for (const key of request.banks) {
+    if (isDue()) await giveWay()
+    const bank = await open(key)
+    if (bank === undefined) continue
+    const found = await searchBank(bank, request, accept)
+    all.lexical = merge(all.lexical, found.lexical, request.limit)
+    all.semantic = merge(all.semantic, found.semantic, request.limit)
+    all.total += found.total
   }
+  const result: Mutable<SearchResult> = { total: all.total }
+  if (request.lexical !== undefined) result.lexical = all.lexical
+  if (request.semantic !== undefined) result.semantic = all.semantic
+  return result
+}
 
-  /** Searches one bank, and adds its results when they are complete. */
-  * search (bank: Bank, accept: Accept): Steps<void> {
-    const { lexical, semantic, limit, now } = this.#request
-    const byMeaning = semantic === undefined ? [] : yield * semanticMatches(bank, semantic.vector, limit, accept)
-    const expired = new Set(now < bank.entries.nextExpiry ? [] : bank.entries.expired(now))
-    const counts = semantic === undefined ? undefined : ({ isEmbedded }: Entry) => !isEmbedded
-    const byWords = lexical && bank.lexical.search(lexical, { limit, accept, expired, counts })
-    const embedded = semantic === undefined ? 0 : yield * countEmbedded(bank, accept)
-    // No step follows from here on, so the found memories still exist.
-    if (byWords !== undefined) this.#offerLexical(bank, byWords)
-    this.#offerSemantic(bank, byMeaning, byWords)
-    this.#total += embedded + (byWords?.total ?? 0)
-  }
+function merge (first: Candidate[], second: Candidate[], limit: number): Candidate[] {
+  return first.length === 0 ? second : [...first, ...second].sort(byScore).slice(0, limit)
+}
 
-  result (): SearchResult {
-    const { lexical, semantic } = this.#request
-    const result: Mutable<SearchResult> = { total: this.#total }
-    if (lexical !== undefined) result.lexical = this.#lexical
-    if (semantic !== undefined) result.semantic = this.#semantic
-    return result
-  }
-
-  #offerLexical (bank: Bank, { best }: LexicalMatches): void {
-    const { semantic, limit } = this.#request
-    const cosine = semantic === undefined || best.length === 0 ? undefined : cosineWith(bank, semantic.vector)
-    const threshold = thresholdOf(this.#lexical, limit)
-    const candidates: Candidate[] = []
-    for (const { member: { entry }, score, own, passages } of best) {
-      if (score < threshold) break
-      const semantic = cosine?.(entry)
-      const scores = semantic === undefined ? { lexical: score, own } : { lexical: score, own, semantic }
+/** Searches the bank as it is at the call. */
+async function searchBank (
+  bank: Bank, { lexical, semantic, limit }: SearchRequest, accept: Accept,
+): Promise<BankResult> {
+  // Memories that vectors may find as well are counted there.
+  const counts = semantic === undefined ? undefined : ({ isEmbedded }: Entry) => !isEmbedded
+  const byWords = lexical && bank.lexical.search(lexical, { limit, accept, counts })
+  const query = semantic && unitVector(semantic.vector)
+  const { nearest, embedded } = query === undefined
+    ? { nearest: [], embedded: 0 }
+    : await findNearest(bank, query, limit, accept)
+  return {
+    lexical: byWords?.best.map(({ member: { entry }, score, own, passages }) => {
+      const cosine = query && cosineOf(entry, query)
+      const scores = cosine === undefined ? { lexical: score, own } : { lexical: score, own, semantic: cosine }
       // Only the terms of its neighbours matched: its first passage is shown.
-      const shown = passages.length > 0 ? passages : [{ ordinal: 0, score }]
-      const matched = entry.passages.length === 1
-        ? undefined
-        : shown.map(({ ordinal, score }) => ({ ref: entry.passages[ordinal]!, score }))
-      candidates.push(toCandidate(bank, entry, matched, score, scores))
-    }
-    this.#lexical = mergeSorted(this.#lexical, candidates, limit)
-  }
-
-  #offerSemantic (bank: Bank, found: readonly Found[], byWords: LexicalMatches | undefined): void {
-    const { limit } = this.#request
-    const threshold = thresholdOf(this.#semantic, limit)
-    const candidates: Candidate[] = []
-    for (const match of found) {
-      if (match.score < threshold) break
-      const { score = 0, own = 0 } = byWords?.scoresOf(match.entry) ?? {}
-      const semantic = match.score
-      const scores = byWords === undefined ? { semantic } : { lexical: score, own, semantic }
-      candidates.push(toCandidate(bank, match.entry, match.passages, match.score, scores))
-    }
-    this.#semantic = mergeSorted(this.#semantic, candidates, limit)
+      const matched = passages.length > 0 ? passages : [{ ordinal: 0, score }]
+      return toCandidate(bank, entry, scores, score, () => matched)
+    }) ?? [],
+    semantic: nearest.map(({ entry, head, score }) => {
+      const words = byWords?.scoresOf(head)
+      const scores = words === undefined
+        ? { semantic: score }
+        : { lexical: words.score, own: words.own, semantic: score }
+      return toCandidate(bank, entry, scores, score, () => entry.passages.flatMap(({ vector }, ordinal) => (
+        vector === undefined ? [] : [{ ordinal, score: cosine(vector, query!) }]
+      )))
+    }),
+    total: embedded + (byWords?.total ?? 0),
   }
 }
 
 /**
- * The memories of the bank nearest to the query that pass the filters, `limit` if there are so many; exact, in
- * descending order.
+ * The memories nearest to the query, exactly: descending by cosine, ties by id; and the number of those with vectors
+ * that pass the filters.
  */
-function * semanticMatches (bank: Bank, vector: Float32Array, limit: number, accept: Accept): Steps<Found[]> {
-  const { vectors } = bank
-  if (vectors === undefined) return []
-  const acceptRef = ({ entry }: PassageRef) => entry.isVisible && (accept === undefined || accept(entry.memory))
-  if (bank.isUnsplit) {
-    const first = new TopK(limit, byOrder)
-    yield * vectors.scan(vector, limit, (ref, cosine) => {
-      const score = Math.min(1, Math.max(0, cosine))
-      if (score >= (first.threshold?.score ?? 0) && acceptRef(ref)) {
-        first.offer({ entry: ref.entry, score, passages: undefined })
-      }
-      // Every score below 0 counts as 0.
-      return first.threshold === undefined || first.threshold.score === 0 ? -Infinity : first.threshold.score
-    })
-    return first.sorted()
+async function findNearest (
+  bank: Bank, query: Float32Array, limit: number, accept: Accept,
+): Promise<{ nearest: Nearest[], embedded: number }> {
+  bank.checkDimensions([query])
+  // Snapshots, because the bank may change whenever the event loop is given back.
+  const entries = bank.ordered.snapshot()
+  const heads = new Int32Array(entries.length)
+  for (let at = 0; at < heads.length; at++) heads[at] = entries[at]!.head
+  const best = new TopK<Nearest>(limit, (a, b) => b.score - a.score || byMemoryId(a.entry, b.entry))
+  let [embedded, lowest] = [0, 0]
+  for (let at = 0; at < entries.length; at++) {
+    if (at % VECTORS_AT_ONCE === 0 && isDue()) await giveWay()
+    const entry = entries[at]!
+    if (accept !== undefined && !accept(entry.memory)) continue
+    const score = cosineOf(entry, query)
+    if (score === undefined) continue
+    embedded++
+    if (score < lowest) continue
+    best.offer({ entry, head: heads[at]!, score })
+    lowest = best.threshold?.score ?? 0
   }
-  // Several of the nearest passages may belong to one memory, and equal scores may be on both sides of the limit, so k
-  // is doubled until there are enough memories and the last passage scores below the last memory within the limit.
-  for (let k = limit + 1; ; k *= 2) {
-    const hits = yield * vectors.searching(vector, k, acceptRef)
-    const found = new Map<Entry, Found>()
-    for (const { payload: ref, score: cosine } of hits) {
-      const score = Math.max(0, cosine)
-      const known = found.get(ref.entry)
-      if (known === undefined) {
-        const { entry } = ref
-        found.set(entry, { entry, score, passages: entry.passages.length === 1 ? undefined : [{ ref, score }] })
-      } else known.passages?.push({ ref, score })
-    }
-    // Hits descend by score, and so do the memories in the order of their first hits; sorting orders those of equal
-    // score.
-    const falling = [...found.values()]
-    const border = falling[limit - 1]
-    if (hits.length < k || (border !== undefined && Math.max(0, hits.at(-1)!.score) < border.score)) {
-      return yield * withAllPassages(falling.sort(byOrder).slice(0, limit), vectors.scorer(vector))
-    }
-  }
+  return { nearest: best.sorted(), embedded }
 }
 
-/** Adds the passages that were not among the nearest ones. */
-function * withAllPassages (
-  found: readonly Found[], scorer: (vector: VectorEntry<PassageRef>) => number,
-): Steps<Found[]> {
-  const complete: Found[] = []
-  for (const match of found) {
-    const { entry, passages: nearest } = match
-    if (nearest === undefined || nearest.length === entry.passages.length) {
-      complete.push(match)
-      continue
-    }
-    const scores = new Map(nearest.map(({ ref, score }) => [ref, score]))
-    const passages = entry.passages.flatMap((ref) => (
-      ref.vector === undefined ? [] : [{ ref, score: scores.get(ref) ?? Math.max(0, scorer(ref.vector)) }]
-    ))
-    complete.push({ ...match, passages })
-    yield
+/** The cosine of the passage nearest to the query; undefined for a memory without vectors. */
+function cosineOf ({ passages }: Entry, query: Float32Array): number | undefined {
+  let best: number | undefined
+  for (const { vector } of passages) {
+    if (vector !== undefined) best = Math.max(best ?? 0, cosine(vector, query))
   }
-  return complete
+  return best
 }
 
-/** Counts the memories with an embedding that pass the filters. */
-function * countEmbedded (bank: Bank, accept: Accept): Steps<number> {
-  if (accept === undefined) return bank.embeddedCount
-  let count = 0
-  for (const entry of bank.entries.ordered()) {
-    if (entry.isVisible && accept(entry.memory) && entry.isEmbedded) count++
-    yield
+/** The cosine of two vectors of length 1, with negative values as 0. */
+function cosine (a: Float32Array, b: Float32Array): number {
+  // Four sums, because an addition need not wait for the one before it.
+  let [first, second, third, fourth] = [0, 0, 0, 0]
+  const whole = a.length - a.length % 4
+  for (let i = 0; i < whole; i += 4) {
+    first += a[i]! * b[i]!
+    second += a[i + 1]! * b[i + 1]!
+    third += a[i + 2]! * b[i + 2]!
+    fourth += a[i + 3]! * b[i + 3]!
   }
-  return count
-}
-
-/** @returns a function from a memory to its best cosine; undefined for one without vectors */
-function cosineWith (bank: Bank, query: Float32Array): (entry: Entry) => number | undefined {
-  const scorer = bank.vectors?.scorer(query)
-  return ({ passages }) => {
-    if (scorer === undefined) return undefined
-    const cosines = passages.flatMap(({ vector }) => vector === undefined ? [] : [scorer(vector)])
-    return cosines.length === 0 ? undefined : Math.max(0, ...cosines)
-  }
+  for (let i = whole; i < a.length; i++) first += a[i]! * b[i]!
+  // Rounding may make the product of two vectors of length 1 exceed 1.
+  return Math.min(1, Math.max(0, first + second + third + fourth))
 }
 
 function toCandidate (
-  bank: Bank, { memory, passages }: Entry, matched: MatchedPassages | undefined, score: number, scores: CandidateScores,
+  { key }: Bank, { memory, passages }: Entry, scores: CandidateScores, score: number,
+  matched: () => ReadonlyArray<{ ordinal: number, score: number }>,
 ): Candidate {
   return {
-    bank: bank.key,
+    bank: key,
     memory,
     score,
     scores,
-    passageCount: bank.isUnsplit ? 1 : passages.length,
-    passages: matched === undefined ? NO_PASSAGES : bestPassages(matched),
+    passageCount: passages.length,
+    passages: passages.length === 1 ? [] : bestPassages(passages, matched()),
   }
 }
 
-function bestPassages (matched: MatchedPassages): Candidate['passages'] {
-  return matched.sort((a, b) => b.score - a.score || a.ref.start - b.ref.start)
+function bestPassages (
+  passages: Entry['passages'], matched: ReadonlyArray<{ ordinal: number, score: number }>,
+): Candidate['passages'] {
+  return [...matched].sort((a, b) => b.score - a.score || a.ordinal - b.ordinal)
     .slice(0, MAX_PASSAGES)
-    .map(({ ref, score }) => ({ start: ref.start, end: ref.end, score }))
-}
-
-/** The minimum score of a further candidate. */
-function thresholdOf (candidates: readonly Candidate[], limit: number): number {
-  return candidates.length < limit ? 0 : candidates.at(-1)?.score ?? 0
-}
-
-/** The first `limit` of two lists ordered by `byScore`. With one bank there is nothing to merge. */
-function mergeSorted (first: Candidate[], second: Candidate[], limit: number): Candidate[] {
-  if (first.length === 0 && second.length <= limit) return second
-  const merged: Candidate[] = []
-  for (let a = 0, b = 0; merged.length < limit && (a < first.length || b < second.length);) {
-    const takesFirst = b >= second.length || (a < first.length && byScore(first[a]!, second[b]!) <= 0)
-    merged.push(takesFirst ? first[a++]! : second[b++]!)
-  }
-  return merged
-}
-
-function byOrder (a: Found, b: Found): number {
-  return b.score - a.score || byMemoryId(a.entry, b.entry)
+    .map(({ ordinal, score }) => ({ start: passages[ordinal]!.start, end: passages[ordinal]!.end, score }))
 }

@@ -1,67 +1,50 @@
-import { bankKeyString, flowOf, withoutCaller, type BankKey } from '../../identity/context.js'
-import { sumTokens } from '../../text/tokens.js'
-import { chargedToRunningCaller, NO_CALLER, turns as sharedTurns } from '../../concurrency/turn-budget.js'
+import { giveWay, isDue } from '../../concurrency/event-loop.js'
+import { bankKeyString, type BankKey } from '../../identity/context.js'
+import { compareText } from '../../text/compare-text.js'
 import { compileFilters } from '../filters.js'
-import { runInTurns, type Steps, type Turns } from '../../concurrency/steps.js'
 import type {
   BankStatistics, BankSummary, DayCounts, DayRange, DocumentReplacement, ImportOptions, ImportOutcome, InsertOutcome,
   LateVectors, ListBanksRequest, ListFilters, ListRequest, Memory, Neighbourhood, NeighboursRequest, NewMemory,
-  RemoveOptions, RemoveOutcome, RemovedBank, StoredMemory, SearchRequest, SearchResult, Selector, StoreHealth,
+  RemovedBank, RemoveOptions, RemoveOutcome, Scan, SearchRequest, SearchResult, Selector, StoredMemory, StoreHealth,
   Unembedded, VectorStore, WriteOptions,
 } from '../vector-store.js'
-import type { Bank } from './bank.js'
-import { InMemoryBankConfigs } from './bank-configs.js'
-import { Directory } from './directory.js'
+import { Bank, Capacity, Entry, neededBytes } from './bank.js'
+import { configBytes, InMemoryBankConfigs } from './bank-configs.js'
 import {
-  collectAll, collectStatistics, collectUnembedded, countDays, countUpTo, listPage, neighbourhood, noStatistics,
-  readUnchanged, repeatedMemory, summarise,
+  collectStatistics, countDays, countUpTo, listPage, neighbourhood, noStatistics, summarise, unembeddedPage,
 } from './reads.js'
-import { Capacity } from './capacity.js'
-import { SearchCollector } from './search.js'
-import { statisticsQueue } from './statistics-queue.js'
-import { VectorArena } from './vector-arena.js'
-import { InMemoryWriter } from './writer.js'
-import { planImportInto, planInsert, planRemoval, planReplacement } from './writes.js'
-import { isUnexpired, type Accept } from './entry.js'
+import { searchBanks } from './search.js'
+import { placeIn, SortedList } from './sorted-list.js'
+import { planImportInto, planInsertInto, planReplacementIn, select, type WritePlan } from './writes.js'
 
-/** Attempts of a read in steps before it excludes writes to the bank, because the bank has changed during each. */
-const ATTEMPTS = 3
-
-interface InMemoryVectorStoreOptions {
-  /** Maximum estimated bytes of memories and of the configuration of banks. Default: two fifths of the heap limit. */
-  maximumBytes?: number | undefined
-  /** Distributes the event loop among callers. */
-  turns?: Turns
-  /** Maximum number of postings of a write that is done synchronously. */
-  maxSyncPostings?: number
-}
+/** Expired memories that are removed before the event loop may be given back. */
+const EXPIRED_AT_ONCE = 500
 
 /**
  * Banks in process memory, which end with the process. Exact: BM25 over an inverted index, vectors by full scan.
- * Whatever may take more than a millisecond or two is done in steps, between which other work has its turn; small work
- * is done synchronously.
+ *
+ * A write checks everything and is then made synchronously, so that nobody sees a part of it. A reader that gives the
+ * event loop back reads a snapshot. Every call first removes what has expired from its bank.
  */
 export class InMemoryVectorStore implements VectorStore {
   readonly bankConfigs: InMemoryBankConfigs
-  readonly #options: { capacity: Capacity, arena: VectorArena, turns: Turns, maxSyncPostings: number | undefined }
-  /** Not for writes: those of a bank are queued, and each begins in the turn of the previous one. */
-  readonly #readTurns: Turns
-  readonly #runStatistics = statisticsQueue()
-  #directory: Directory
-  #writer: InMemoryWriter
+  readonly #capacity: Capacity
+  /** Those with memories. */
+  readonly #banks = new Map<string, Bank>()
+  #ordered = new SortedList<Bank>((a, b) => compareKeys(a.key, b.key))
 
-  constructor ({ maximumBytes, turns, maxSyncPostings }: InMemoryVectorStoreOptions = {}) {
-    const capacity = new Capacity(maximumBytes)
-    this.#options = { capacity, arena: new VectorArena(), turns: turns ?? sharedTurns, maxSyncPostings }
-    this.#readTurns = turns ?? chargedToRunningCaller(sharedTurns)
-    this.bankConfigs = new InMemoryBankConfigs(capacity)
-    this.#directory = new Directory(capacity)
-    this.#writer = new InMemoryWriter({ ...this.#options, directory: this.#directory })
+  /**
+   * @param maximumBytes maximum estimated bytes of memories and of the configuration of banks. Default: two fifths of
+   * the heap limit
+   */
+  constructor ({ maximumBytes }: { maximumBytes?: number | undefined } = {}) {
+    this.#capacity = new Capacity(maximumBytes)
+    this.bankConfigs = new InMemoryBankConfigs(this.#capacity)
   }
 
-  /** Estimated bytes of memories and configurations, including reservations of writes in progress. */
+  /** Estimated bytes of memories and configurations. */
   get usedBytes (): number {
-    return this.#options.capacity.usedBytes
+    return this.#capacity.usedBytes
   }
 
   async health (): Promise<StoreHealth> {
@@ -69,181 +52,231 @@ export class InMemoryVectorStore implements VectorStore {
   }
 
   async insert (
-    key: BankKey, memories: readonly NewMemory[], { now, signal }: WriteOptions,
+    key: BankKey, memories: readonly NewMemory[], options: WriteOptions,
   ): Promise<InsertOutcome[]> {
-    const options = { now, items: () => memories.length, signal }
-    return await this.#writer.write(key, (bank) => planInsert(bank, memories), options)
+    return await this.#write(key, options, (bank) => planInsertInto(bank, memories))
   }
 
   async replaceDocuments (
-    key: BankKey, replacement: DocumentReplacement, memories: readonly NewMemory[], { now, signal }: WriteOptions,
+    key: BankKey, replacement: DocumentReplacement, memories: readonly NewMemory[], options: WriteOptions,
   ): Promise<InsertOutcome[]> {
-    const items = ({ sequences }: Bank) => (
-      replacement.documentIds.reduce((sum, id) => sum + sequences.sizeOf(id), memories.length)
-    )
-    const plan = (bank: Bank) => planReplacement(bank, replacement, memories)
-    return await this.#writer.write(key, plan, { now, items, signal })
+    return await this.#write(key, options, (bank) => planReplacementIn(bank, replacement, memories))
   }
 
   async search (request: SearchRequest): Promise<SearchResult> {
-    const accept = compileFilters(request.filters)
-    const gathered = new SearchCollector(request)
-    for (const key of request.banks) {
-      if (this.#options.turns.isExhausted) await this.#options.turns.next(bankKeyString(key))
-      await this.#read(key, request.now, accept, (bank, accept) => gathered.search(bank, accept), undefined)
-    }
-    return gathered.result()
+    return await searchBanks(request, async (key) => await this.#bank(key, request.now))
   }
 
   async attachVectors (key: BankKey, late: readonly LateVectors[], now: number): Promise<number> {
     let attached = 0
-    for (const { memoryId, fingerprint, vectors } of late) {
-      if (this.#options.turns.isExhausted) await this.#options.turns.next(bankKeyString(key))
-      await this.#writer.runWhenIdle(key, now, () => {
-        const bank = this.#directory.get(bankKeyString(key))
-        const entry = bank?.entries.byId(memoryId)
-        if (bank === undefined || entry?.fingerprint !== fingerprint) return
-        if (entry.passages.length !== vectors.length || entry.isEmbedded) return
-        const bytes = vectors.reduce((sum, { byteLength }) => sum + byteLength, 0)
-        this.#options.capacity.reserve(bytes)
-        try {
-          bank.attach(entry, vectors)
-        } finally {
-          this.#options.capacity.adjust(-bytes)
-        }
-        this.#directory.note(bank)
-        attached++
-      })
+    for (const vectors of late) {
+      if (isDue()) await giveWay()
+      await this.#bank(key, now)
+      const bank = this.#banks.get(bankKeyString(key))
+      if (bank === undefined) break
+      const before = bank.bytes
+      if (!bank.attach(vectors, (bytes) => { this.#capacity.check(bytes) })) continue
+      this.#capacity.usedBytes += bank.bytes - before
+      attached++
     }
     return attached
   }
 
-  async listUnembedded (request: Parameters<VectorStore['listUnembedded'] & {}>[0]): Promise<Unembedded[]> {
-    return await collectUnembedded(this.#directory, request, this.#options.turns, async (key, read) => (
-      await this.#read(key, request.now, undefined, read, [])
-    ))
+  async listUnembedded (
+    { now, limit, after }: { now: number, limit: number, after?: BankKey & { memoryId: string } },
+  ): Promise<Unembedded[]> {
+    const found: Unembedded[] = []
+    const banks = this.#ordered.items
+    const start = placeIn(banks, ({ key }) => after !== undefined && compareKeys(key, after) < 0)
+    for (const { key } of banks.slice(start)) {
+      if (found.length >= limit) break
+      if (isDue()) await giveWay()
+      const bank = await this.#bank(key, now)
+      const last = after !== undefined && compareKeys(key, after) === 0 ? after.memoryId : undefined
+      if (bank !== undefined) found.push(...unembeddedPage(bank, limit - found.length, last))
+    }
+    return found
   }
 
   async get (key: BankKey, memoryId: string, now: number): Promise<Memory | undefined> {
-    const memory = this.#existing(key, now)?.entries.byId(memoryId)?.memory
-    return memory !== undefined && isUnexpired(memory, now) ? memory : undefined
+    return (await this.#bank(key, now))?.byId.get(memoryId)?.memory
   }
 
   async findRepeated (key: BankKey, fingerprint: string, now: number): Promise<StoredMemory | undefined> {
-    return repeatedMemory(this.#existing(key, now)?.entries.byFingerprint(fingerprint), now)
+    const found = (await this.#bank(key, now))?.byFingerprint.get(fingerprint)
+    if (found === undefined) return undefined
+    const { memory: { memoryId, trust }, passages } = found
+    return { memoryId, passageCount: passages.length, trust }
   }
 
   async list (key: BankKey, request: ListRequest): Promise<Memory[]> {
-    const filters = compileFilters(request.filters)
-    return await this.#read(key, request.now, filters, (bank, accept) => listPage(bank, request, accept), [])
+    const bank = await this.#bank(key, request.now)
+    return bank === undefined ? [] : await listPage(bank, request, compileFilters(request.filters))
   }
 
   async countMemories (
     key: BankKey, { now, filters, limit }: { now: number, filters: ListFilters, limit: number },
   ): Promise<number> {
-    return await this.#read(key, now, compileFilters(filters), (bank, accept) => countUpTo(bank, limit, accept), 0)
+    const bank = await this.#bank(key, now)
+    return bank === undefined ? 0 : await countUpTo(bank, limit, compileFilters(filters))
   }
 
   async neighbours (key: BankKey, memoryId: string, request: NeighboursRequest): Promise<Neighbourhood | undefined> {
-    const read = (bank: Bank, accept: Accept) => neighbourhood(bank, memoryId, request, accept)
-    return await this.#read(key, request.now, undefined, read, undefined)
+    const bank = await this.#bank(key, request.now)
+    return bank === undefined ? undefined : neighbourhood(bank, memoryId, request)
   }
 
-  async remove (key: BankKey, selector: Selector, options: RemoveOptions): Promise<RemoveOutcome> {
-    if (options.dryRun) {
-      return await this.#read(key, options.now, undefined, function * (bank, accept) {
-        return (yield * planRemoval(bank, selector, options, accept)).outcome
-      }, { count: 0, memoryIds: [] })
-    }
-    return await this.#writer.write(key, (bank) => planRemoval(bank, selector, options), {
-      now: options.now,
-      items: (bank) => selector.kind === 'ids' ? selector.memoryIds.length : bank.size,
-      signal: options.signal,
+  async remove (
+    key: BankKey, selector: Selector, { now, dryRun, idLimit, signal }: RemoveOptions,
+  ): Promise<RemoveOutcome> {
+    const bank = await this.#bank(key, now)
+    const selected = bank === undefined ? [] : await select(bank, selector)
+    const plan = (removed: readonly Entry[]) => ({
+      added: [],
+      removed,
+      outcome: {
+        count: removed.length, memoryIds: removed.slice(0, idLimit).map(({ memory }) => memory.memoryId),
+      },
     })
+    if (dryRun) return plan(selected).outcome
+    // Others may have removed some of them since they were selected.
+    return await this.#write(key, { now, signal }, ({ byId }) => plan(
+      selected.filter((entry) => byId.get(entry.memory.memoryId) === entry),
+    ))
   }
 
-  async listBanks ({ limit, now, caller = NO_CALLER, ...query }: ListBanksRequest): Promise<BankSummary[]> {
+  async listBanks ({ limit, now, ...query }: ListBanksRequest): Promise<BankSummary[]> {
     const summaries: BankSummary[] = []
-    for (const key of this.#directory.keys(query)) {
+    for (const key of this.#keys(query)) {
       if (summaries.length >= limit) break
-      if (this.#options.turns.isExhausted) await this.#options.turns.next(caller)
-      if (query.bankId !== undefined && key.bankId !== query.bankId) continue
-      const summary = await this.#read(key, now, undefined, summarise, undefined)
-      if (summary !== undefined && summary.memoryCount > 0) summaries.push(summary)
+      if (isDue()) await giveWay()
+      const bank = await this.#bank(key, now)
+      if (bank !== undefined) summaries.push(summarise(bank))
     }
     return summaries
   }
 
   async statistics (key: BankKey, now: number): Promise<BankStatistics> {
-    const none = { statistics: noStatistics(withoutCaller(key)), counts: [] }
-    const read = async () => await this.#read(key, now, undefined, collectStatistics, none)
-    const { statistics, counts } = await this.#runStatistics(this.#existing(key, now)?.size ?? 0, flowOf(key), read)
-    // The other statistics are of one moment; only the counting of tokens continues after it.
-    return { ...statistics, tokens: await sumTokens(counts, key.caller ?? NO_CALLER) }
+    const bank = await this.#bank(key, now)
+    return bank === undefined ? noStatistics(key) : await collectStatistics(bank)
   }
 
   async countByDay (key: BankKey, range: DayRange): Promise<DayCounts> {
-    const none = { before: 0, byDay: new Map<number, number>() }
-    return await this.#read(key, range.now, undefined, (bank, accept) => countDays(bank, range, accept), none)
+    const bank = await this.#bank(key, range.now)
+    return bank === undefined ? { before: 0, byDay: new Map() } : await countDays(bank, range)
   }
 
-  async scan (key: BankKey, now: number): Promise<{ count: number, memories: AsyncIterable<Memory> }> {
-    const memories = await this.#read(key, now, undefined, collectAll, [])
-    return { count: memories.length, memories: (async function * () { yield * memories })() }
+  async scan (key: BankKey, now: number, signal?: AbortSignal): Promise<Scan> {
+    const entries = (await this.#bank(key, now))?.ordered.snapshot() ?? []
+    signal?.throwIfAborted()
+    return {
+      count: entries.length,
+      memories: (async function * () { for (const { memory } of entries) yield memory })(),
+    }
   }
 
   async import (
-    key: BankKey, memories: readonly NewMemory[], { now, onConflict, config, signal }: ImportOptions,
+    key: BankKey, memories: readonly NewMemory[], { onConflict, config, ...options }: ImportOptions,
   ): Promise<ImportOutcome> {
-    const releaseReserved = config === undefined ? undefined : this.bankConfigs.reserve(config)
-    try {
-      const committed = () => { if (config !== undefined) this.bankConfigs.set(key, config) }
-      const options = { now, items: () => memories.length, signal, committed }
-      return await this.#writer.write(key, (bank) => planImportInto(bank, memories, onConflict), options)
-    } finally {
-      releaseReserved?.()
-    }
+    return await this.#write(
+      key, options, (bank) => planImportInto(bank, memories, onConflict), config && {
+        bytes: configBytes(config), apply: () => { this.bankConfigs.set(key, config) },
+      },
+    )
   }
 
   async removeBank (key: BankKey, now: number, signal?: AbortSignal): Promise<RemovedBank> {
-    return await this.#writer.runWhenIdle(key, now, () => {
-      const bank = this.#directory.get(bankKeyString(key))
-      const memoryCount = bank?.size ?? 0
-      if (bank !== undefined) this.#directory.drop(bank)
-      return { memoryCount, configRemoved: this.bankConfigs.remove(key, now) }
-    }, signal)
+    await this.#bank(key, now)
+    signal?.throwIfAborted()
+    const bank = this.#banks.get(bankKeyString(key))
+    const memoryCount = bank?.size ?? 0
+    if (bank !== undefined) this.#drop(bank, bank.bytes)
+    return { memoryCount, configRemoved: this.bankConfigs.remove(key, now) }
   }
 
   async close (): Promise<void> {
-    this.#writer.close()
-    this.#directory.close()
-    this.#directory = new Directory(this.#options.capacity)
-    this.#writer = new InMemoryWriter({ ...this.#options, directory: this.#directory })
+    for (const bank of this.#ordered.items) this.#capacity.usedBytes -= bank.bytes
+    this.#banks.clear()
+    this.#ordered = new SortedList<Bank>((a, b) => compareKeys(a.key, b.key))
     this.bankConfigs.clear()
   }
 
-  #existing (key: BankKey, now: number): Bank | undefined {
-    this.#writer.expireSync(key, now)
-    return this.#directory.get(bankKeyString(key))
+  /** The keys of banks in order; with a tenant and a bank id that key, whether or not it exists. */
+  #keys ({ tenantId, bankId, after }: Pick<ListBanksRequest, 'tenantId' | 'bankId' | 'after'>): BankKey[] {
+    if (tenantId !== undefined && bankId !== undefined) {
+      const key = { tenantId, bankId }
+      return after === undefined || compareKeys(key, after) > 0 ? [key] : []
+    }
+    const banks = this.#ordered.items
+    const start = after === undefined ? 0 : placeIn(banks, ({ key }) => compareKeys(key, after) <= 0)
+    return banks.slice(start)
+      .map(({ key }) => key)
+      .filter((key) => (
+        (tenantId === undefined || key.tenantId === tenantId) && (bankId === undefined || key.bankId === bankId)
+      ))
   }
 
-  /**
-   * Reads one consistent state of a bank. The read restarts when the bank changes between two steps.
-   * @param accept passed on to `read`, combined with a condition on expiry while expired memories are still being
-   * removed
-   */
-  async #read<T> (
-    key: BankKey, now: number, accept: Accept, read: (bank: Bank, accept: Accept) => Steps<T>, none: T,
-  ): Promise<T> {
-    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-      const bank = this.#existing(key, now)
-      if (bank === undefined) return none
-      const found = await readUnchanged(bank, read(bank, bank.entries.withoutExpired(accept, now)), this.#readTurns)
-      if (found !== undefined) return found.value
+  /** The bank without what has expired; undefined when it has no memories. */
+  async #bank (key: BankKey, now: number): Promise<Bank | undefined> {
+    const id = bankKeyString(key)
+    for (;;) {
+      const bank = this.#banks.get(id)
+      const items = bank?.expiring.items ?? []
+      if (bank === undefined || items.length === 0 || items[0]!.memory.expiresAt! > now) return bank
+      const count = placeIn(items, ({ memory }) => memory.expiresAt! <= now)
+      this.#apply(bank, [], [], items.slice(0, Math.min(count, EXPIRED_AT_ONCE)))
+      if (isDue()) await giveWay()
     }
-    return await this.#writer.runExclusively(key, now, async () => {
-      const bank = this.#directory.get(bankKeyString(key))
-      return bank === undefined ? none : await runInTurns(read(bank, accept), bank.id, this.#readTurns)
-    })
   }
+
+  /** @param besides is done with the write; its bytes have to fit too */
+  async #write<T> (
+    key: BankKey, { now, signal }: WriteOptions, plan: (bank: Bank) => WritePlan<T>,
+    besides?: { bytes: number, apply: () => void },
+  ): Promise<T> {
+    await this.#bank(key, now)
+    signal?.throwIfAborted()
+    // Nothing is awaited from here on. Another write may have created the bank or removed it.
+    const bank = this.#banks.get(bankKeyString(key)) ?? new Bank(key)
+    const { added, removed, outcome } = plan(bank)
+    const entries = added.map((memory) => new Entry(memory))
+    bank.checkDimensions(entries.flatMap(({ passages }) => passages.flatMap(({ vector }) => vector ?? [])))
+    const bytes = neededBytes(added) + (besides?.bytes ?? 0)
+    if (bytes > 0) this.#capacity.check(bytes)
+    this.#apply(bank, entries, added, removed)
+    besides?.apply()
+    return outcome
+  }
+
+  #apply (
+    bank: Bank, entries: readonly Entry[], added: readonly NewMemory[], removed: readonly Entry[],
+  ): void {
+    const before = bank.bytes
+    if (removed.length === bank.size && added.length === 0) {
+      if (bank.size > 0) this.#drop(bank, before)
+      return
+    }
+    if (bank.size === 0) {
+      this.#banks.set(bank.id, bank)
+      this.#ordered.add(bank)
+    }
+    bank.apply(entries, added, removed)
+    this.#capacity.usedBytes += bank.bytes - before
+  }
+
+  #drop (bank: Bank, bytes: number): void {
+    this.#banks.delete(bank.id)
+    this.#ordered.remove([bank])
+    this.#capacity.usedBytes -= bytes
+  }
+}
+
+function compareKeys (a: BankKey, b: BankKey): number {
+  return compareTenants(a.tenantId, b.tenantId) || compareText(a.bankId, b.bankId)
+}
+
+/** No tenant comes first. */
+function compareTenants (a: string | null, b: string | null): number {
+  if (a === b) return 0
+  return a === null ? -1 : b === null ? 1 : compareText(a, b)
 }

@@ -1,148 +1,92 @@
+import { giveWay, isDue } from '../../concurrency/event-loop.js'
 import { isAtLeast } from '../../identity/trust.js'
 import { compileFilters } from '../filters.js'
-import { planImport, type ImportPlan } from '../import-plan.js'
-import type { Steps } from '../../concurrency/steps.js'
-import { SplitMap } from '../split-map.js'
+import { planImport } from '../import-plan.js'
 import {
-  MemoryChangedError, type DocumentReplacement, type InsertOutcome, type Memory, type NewMemory,
-  type OnConflict, type RemoveOptions, type RemoveOutcome, type Selector,
+  MemoryChangedError, type DocumentReplacement, type ImportOutcome, type InsertOutcome,
+  type NewMemory, type OnConflict, type Selector,
 } from '../vector-store.js'
-import type { Bank } from './bank.js'
-import type { Entry } from './entry.js'
+import type { Bank, Entry } from './bank.js'
 
-/** Cost of a memory in addition to its postings, in postings. */
-const POSTINGS_PER_MEMORY = 8
-
-/** The memories that a write adds to a bank and removes from it. */
-export interface BankChange {
+/** What a write adds to a bank and removes from it, and what it returns. */
+export interface WritePlan<T> {
   added: readonly NewMemory[]
   removed: readonly Entry[]
-}
-
-export interface WritePlan<T> extends BankChange {
   outcome: T
 }
 
-export function * planInsert (bank: Bank, memories: readonly NewMemory[]): Steps<WritePlan<InsertOutcome[]>> {
-  const added = new SplitMap<NewMemory>()
-  const inOrder: NewMemory[] = []
-  const replacedByHigherTrust: Entry[] = []
+export function planInsertInto (bank: Bank, memories: readonly NewMemory[]): WritePlan<InsertOutcome[]> {
+  const added = new Map<string, NewMemory>()
+  const removed: Entry[] = []
   /** By the id of a memory of the bank: the memory of the call that takes its place. */
   const replacements = new Map<string, NewMemory>()
-  const outcome: InsertOutcome[] = []
-  for (const memory of memories) {
-    outcome.push(decide(memory))
-    yield
-  }
-  if (replacements.size > 0) yield * correctEarlierRepeats()
-  return { added: inOrder, removed: replacedByHigherTrust, outcome }
-
-  function decide (memory: NewMemory): InsertOutcome {
+  const outcome = memories.map((memory): InsertOutcome => {
     const earlier = added.get(memory.fingerprint)
     if (earlier !== undefined) return repeatOf(earlier)
-    const existing = bank.entries.byFingerprint(memory.fingerprint)
+    const existing = bank.byFingerprint.get(memory.fingerprint)
     if (existing !== undefined) {
-      const { memoryId, trust } = existing.memory
-      if (isAtLeast(trust, memory.trust)) {
-        return { stored: false, memoryId, passageCount: existing.passages.length, trust }
-      }
-      replacedByHigherTrust.push(existing)
-      replacements.set(memoryId, memory)
+      if (isAtLeast(existing.memory.trust, memory.trust)) return repeatOf({ ...existing.memory, ...existing })
+      removed.push(existing)
+      replacements.set(existing.memory.memoryId, memory)
     }
     // Generated ids are unique; a second memory with the same id would leave the first in the indexes permanently.
-    if (bank.entries.byId(memory.memoryId) !== undefined) throw new Error(`The memory id ${memory.memoryId} is taken`)
+    if (bank.byId.has(memory.memoryId)) throw new Error(`The memory id ${memory.memoryId} is taken`)
     added.set(memory.fingerprint, memory)
-    inOrder.push(memory)
     return { stored: true, memoryId: memory.memoryId }
-  }
-
-  /** An item before the one of higher trust may repeat the memory that this removes. */
-  function * correctEarlierRepeats (): Steps<void> {
-    for (const [index, { memoryId }] of outcome.entries()) {
-      const replacement = replacements.get(memoryId)
-      if (replacement !== undefined) outcome[index] = repeatOf(replacement)
-      yield
-    }
-  }
+  })
+  // An item before the one of higher trust may repeat the memory that this removes.
+  const corrected = outcome.map((each) => {
+    const replacement = replacements.get(each.memoryId)
+    return replacement === undefined ? each : repeatOf(replacement)
+  })
+  return { added: [...added.values()], removed, outcome: corrected }
 }
 
-function repeatOf ({ memoryId, passages, trust }: NewMemory): InsertOutcome {
+function repeatOf (
+  { memoryId, passages, trust }: Pick<NewMemory, 'memoryId' | 'trust'> & { passages: readonly unknown[] },
+): InsertOutcome {
   return { stored: false, memoryId, passageCount: passages.length, trust }
 }
 
-export function * planReplacement (
+export function planReplacementIn (
   bank: Bank, { documentIds, keep }: DocumentReplacement, memories: readonly NewMemory[],
-): Steps<WritePlan<InsertOutcome[]>> {
-  for (const id of keep) {
-    if (bank.entries.byId(id)?.isVisible !== true) throw new MemoryChangedError()
-    yield
-  }
-  const insertion = yield * planInsert(bank, memories)
+): WritePlan<InsertOutcome[]> {
+  if (!keep.every((id) => bank.byId.has(id))) throw new MemoryChangedError()
+  const insertion = planInsertInto(bank, memories)
   const staying = new Set([...keep, ...insertion.outcome.map(({ memoryId }) => memoryId)])
-  const removed = [...insertion.removed]
-  const replaced = new Set(insertion.removed)
-  for (const documentId of new Set(documentIds)) {
-    for (const entry of bank.sequences.entriesOf(documentId)) {
-      yield
-      if (!entry.isVisible || replaced.has(entry) || staying.has(entry.memory.memoryId)) continue
-      removed.push(entry)
-    }
+  const removed = new Set(insertion.removed)
+  for (const entry of documentIds.flatMap((id) => bank.document(id))) {
+    if (removed.has(entry) || staying.has(entry.memory.memoryId)) continue
+    removed.add(entry)
   }
-  return { ...insertion, removed }
+  return { ...insertion, removed: [...removed] }
 }
 
-export function * planImportInto (
+export function planImportInto (
   bank: Bank, memories: readonly NewMemory[], onConflict: OnConflict,
-): Steps<ImportPlan<Entry>> {
+): WritePlan<ImportOutcome> {
+  const existing = {
+    byId: (memoryId: string) => bank.byId.get(memoryId),
+    byFingerprint: (fingerprint: string) => bank.byFingerprint.get(fingerprint),
+  }
   const toExisting = ({ memory: { memoryId, trust }, fingerprint }: Entry) => ({ memoryId, fingerprint, trust })
-  return planImport(memories, bank.entries, toExisting, onConflict)
+  return planImport(memories, existing, toExisting, onConflict)
 }
 
-/** @param accept whether a memory exists for the caller; absent: all do */
-export function * planRemoval (
-  bank: Bank, selector: Selector, { idLimit }: RemoveOptions, accept?: (memory: Memory) => boolean,
-): Steps<WritePlan<RemoveOutcome>> {
-  const removed: Entry[] = []
-  const seen = new SplitMap<true>()
-  for (const entry of selected(bank, selector)) {
-    if (entry?.isVisible === true && (accept === undefined || accept(entry.memory))) {
-      const isRepeat = selector.kind === 'ids' && seen.get(entry.memory.memoryId) === true
-      if (!isRepeat) removed.push(entry)
-      if (selector.kind === 'ids') seen.set(entry.memory.memoryId, true)
-    }
-    yield
-  }
-  const memoryIds = removed.slice(0, idLimit).map(({ memory }) => memory.memoryId)
-  return { added: [], removed, outcome: { count: removed.length, memoryIds } }
-}
-
-/** Estimates the postings that a change touches; stops at `enough`. */
-export function estimatePostings ({ added, removed }: BankChange, enough: number): number {
-  let weight = 0
-  for (const memory of added) {
-    weight += POSTINGS_PER_MEMORY
-    for (const { terms } of memory.passages) weight += terms.size
-    if (weight > enough) break
-  }
-  for (const { passages } of removed) {
-    if (weight > enough) break
-    weight += POSTINGS_PER_MEMORY
-    weight += POSTINGS_PER_MEMORY * passages.length
-  }
-  return weight
-}
-
-function * selected (bank: Bank, selector: Selector): Generator<Entry | undefined> {
+/** The memories of the bank that a selector selects, as of the call. */
+export async function select (bank: Bank, selector: Selector): Promise<readonly Entry[]> {
   switch (selector.kind) {
-    case 'ids':
-      for (const memoryId of selector.memoryIds) yield bank.entries.byId(memoryId)
-      break
+    case 'ids': return [...new Set(selector.memoryIds)].flatMap((memoryId) => bank.byId.get(memoryId) ?? [])
+    case 'all': return bank.ordered.snapshot()
     case 'filters': {
       const accept = compileFilters(selector.filters)
-      for (const entry of bank.entries.ordered()) yield accept?.(entry.memory) === true ? entry : undefined
-      break
+      const selected: Entry[] = []
+      if (accept === undefined) return selected
+      for (const entry of bank.ordered.snapshot()) {
+        if (isDue()) await giveWay()
+        if (accept(entry.memory)) selected.push(entry)
+      }
+      return selected
     }
-    case 'all':
-      yield * bank.entries.ordered()
   }
 }

@@ -1,14 +1,118 @@
-import { bankKeyString, bankOfKey, type BankKey } from '../../identity/context.js'
+import { type BankKey, bankKeyString, bankOfKey } from '../../identity/context.js'
 import {
-  BANK_CONFIG_CHANGE_LIFETIME_MS, BANK_CONFIG_CHANGES,
-  type BankConfig, type BankConfigChange, type BankConfigChanges, type BankConfigOutcome, type BankConfigPage,
-  type BankConfigStore,
+  BANK_CONFIG_CHANGE_LIFETIME_MS, BANK_CONFIG_CHANGES, BANK_CONFIG_HISTORY, type BankConfig, type BankConfigChange,
+  type BankConfigChanges, type BankConfigOutcome, type BankConfigPage, type BankConfigStore,
 } from '../bank-configs.js'
-import { makeBankConfigChangesStatements, type BankConfigChangesStatements } from './bank-config-changes.js'
-import { makeBankConfigStatements, type BankConfigStatements } from './bank-config-statements.js'
 import type { Executor, Param, Queries } from './executor.js'
 import { retrySerializationFailures } from './retrying.js'
-import { bankParameters, toBankKey, type BankRow } from './rows.js'
+import { bankParameters, type BankRow, toBankKey } from './rows.js'
+
+/** Statements on the configuration of all banks: the order of changes, and the configurations in force. */
+export interface BankConfigChangesStatements {
+  /**
+   * $1 name of the lock (`lockName`): excludes all other changes of configurations until the transaction ends. A
+   * statement of its own, because a statement sees only what was committed before it began.
+   */
+  lock: string
+  lockName: string
+  /**
+   * $1 instant: returns `newest`, the newest revision, or 0 when there is none, and deletes the changes up to the last
+   * one made before the instant. The revisions that remain have no gaps, even if servers' clocks differ. The newest one
+   * may be deleted too, because the same transaction adds another.
+   */
+  newest: string
+  /**
+   * $1 revision: rows of `newest` and `oldest`, each with a bank that was changed since, at most BANK_CONFIG_CHANGES +
+   * 1. One row without a bank when there are none, when the revision is -1, or when it precedes the known changes.
+   */
+  changedSince: string
+  /** $1 banks: the configurations in force, as ConfigRows with their bank. */
+  read: string
+}
+
+/** Statements on the configuration of all banks, for tables in a schema (quoted). */
+export function makeBankConfigChangesStatements (schema: string): BankConfigChangesStatements {
+  return {
+    lock: 'select pg_advisory_xact_lock(hashtextextended($1, 0))::text',
+    lockName: `memory-gateway bank configuration ${schema}`,
+    newest: `with dropped as (
+  delete from ${schema}.bank_configuration_changes c
+  where c.revision <= (select max(o.revision)
+    from ${schema}.bank_configuration_changes o where o.changed_at < $1::float8::bigint)
+)
+select coalesce(max(c.revision), 0)::float8 as newest from ${schema}.bank_configuration_changes c`,
+    changedSince: `with known as (
+  select max(c.revision) as newest, min(c.revision) as oldest from ${schema}.bank_configuration_changes c
+)
+select coalesce(k.newest, 0)::float8 as newest, coalesce(k.oldest, 0)::float8 as oldest, b.bank_key
+from known k left join lateral (
+  select distinct c.bank_key from ${schema}.bank_configuration_changes c
+  where $1::float8 >= 0 and $1::float8 >= k.oldest - 1 and c.revision > $1::float8::bigint
+  limit ${BANK_CONFIG_CHANGES + 1}
+) b on true`,
+    read: `select c.bank_key, ${configColumns('c')} from ${schema}.bank_configurations c
+where c.bank_key = any($1::text[])`,
+  }
+}
+
+/**
+ * Statements on the configuration of one bank: $1. All but `history` require the lock of
+ * bank-config-changes.ts.
+ */
+export interface BankConfigStatements {
+  /** The revision in force: one row, or none. */
+  inForce: string
+  /** $2 revision, $3 document, $4 updated_at, $5 updated_by: puts the document in force. */
+  put: string
+  /** Takes back the document in force. */
+  takeBack: string
+  /** $2 revision, $3 document or null, $4 updated_at, $5 updated_by: adds the change to the bank's history. */
+  addToHistory: string
+  /** Deletes the oldest entries of a history that is longer than BANK_CONFIG_HISTORY. */
+  shortenHistory: string
+  /** Removes configuration and history; returns `removed`, whether there was a configuration. */
+  remove: string
+  /** $2 revision, $3 changed_at: adds a change to the list of changes only, not to the bank's history. */
+  noteChange: string
+  /** $2 limit, $3 null or a revision: those before it. Newest first, as ConfigRows. */
+  history: string
+}
+
+/** The columns of a ConfigRow, of the table that has this alias. */
+export function configColumns (alias: string): string {
+  return `${alias}.revision::float8 as revision, ${alias}.document, ${alias}.updated_at::float8 as updated_at,
+    ${alias}.updated_by`
+}
+
+/** Statements on the configuration of a bank, for tables in a schema (quoted). */
+export function makeBankConfigStatements (schema: string): BankConfigStatements {
+  return {
+    inForce: `select c.revision::float8 as revision from ${schema}.bank_configurations c where c.bank_key = $1`,
+    put: `insert into ${schema}.bank_configurations as c (bank_key, revision, document, updated_at, updated_by)
+values ($1, $2::float8::bigint, $3, $4::float8::bigint, $5)
+on conflict (bank_key) do update set revision = excluded.revision, document = excluded.document,
+  updated_at = excluded.updated_at, updated_by = excluded.updated_by`,
+    takeBack: `delete from ${schema}.bank_configurations c where c.bank_key = $1`,
+    addToHistory: `insert into ${schema}.bank_configuration_history (bank_key, revision, document, updated_at,
+  updated_by) values ($1, $2::float8::bigint, $3, $4::float8::bigint, $5)`,
+    shortenHistory: `delete from ${schema}.bank_configuration_history h where h.bank_key = $1 and h.revision <= (
+  select o.revision from ${schema}.bank_configuration_history o where o.bank_key = $1
+  order by o.revision desc offset ${BANK_CONFIG_HISTORY} limit 1
+)`,
+    remove: `with gone as (
+  delete from ${schema}.bank_configurations c where c.bank_key = $1 returning c.revision
+),
+gone_history as (
+  delete from ${schema}.bank_configuration_history h where h.bank_key = $1
+)
+select exists (select 1 from gone) as removed`,
+    noteChange: `insert into ${schema}.bank_configuration_changes (bank_key, revision, changed_at)
+      values ($1, $2::float8::bigint, $3::float8::bigint)`,
+    history: `select ${configColumns('h')} from ${schema}.bank_configuration_history h
+where h.bank_key = $1 and ($3::float8 is null or h.revision < $3::float8::bigint)
+order by h.revision desc limit $2::int`,
+  }
+}
 
 interface ConfigRow {
   revision: number

@@ -1,13 +1,107 @@
+import { giveWay, isDue } from '../../concurrency/event-loop.js'
 import type { BankKey } from '../../identity/context.js'
 import { isAtLeast, readTrust } from '../../identity/trust.js'
 import { compareText } from '../../text/compare-text.js'
-import { giveWay, isDue } from '../../concurrency/event-loop.js'
-import type { EmbeddingSpace, InsertOutcome, NewMemory } from '../vector-store.js'
-import type { Queries } from './executor.js'
-import { MAX_BATCH_MEMORIES, hasVectors, InsertionBatch } from './insertion-batch.js'
+import { endsAsQuestion } from '../context.js'
+import { type ExistingMemory, type ImportPlan, planImport as planConflicts } from '../import-plan.js'
+import type { EmbeddingSpace, InsertOutcome, NewMemory, OnConflict } from '../vector-store.js'
+import { arrayElement, arrayOf } from './arrays.js'
+import type { Queries, Transaction } from './executor.js'
 import { serializationFailure } from './retrying.js'
 import { bankParameters } from './rows.js'
 import type { Statements } from './statements.js'
+import { indexTerm, indexTerms, termsText } from './terms.js'
+import { unitVectorText } from './vector-writer.js'
+
+/**
+ * Maximum size of one statement: a thousand postings are cheap, a hundred thousand delay all other work, in this
+ * process and in the database.
+ */
+export const MAX_BATCH_MEMORIES = 500
+const MAX_BATCH_POSTINGS = 20_000
+const MAX_BATCH_CHARACTERS = 1024 * 1024
+/**
+ * The first eighteen columns have an element for each memory, the next five for each passage, the last three for each
+ * vector.
+ */
+const MEMORY_COLUMNS = 18
+const PASSAGE_COLUMNS = 5
+const VECTOR_COLUMNS = 3
+
+/** Whether the memories fit into one statement. */
+export function isOneBatch (memories: readonly NewMemory[]): boolean {
+  if (memories.length > MAX_BATCH_MEMORIES) return false
+  let [postings, characters] = [0, 0]
+  for (const { text, passages } of memories) {
+    characters += text.length
+    for (const { terms } of passages) postings += terms.size
+  }
+  return postings <= MAX_BATCH_POSTINGS && characters <= MAX_BATCH_CHARACTERS
+}
+
+/**
+ * The arrays $3 to $28 of an insert, built memory by memory. They are texts, which drivers and threads pass on without
+ * conversion.
+ */
+export class InsertionBatch {
+  readonly #columns = Array.from({ length: MEMORY_COLUMNS + PASSAGE_COLUMNS + VECTOR_COLUMNS }, (): string[] => [])
+  #memories = 0
+  #postings = 0
+  #characters = 0
+
+  get isFull (): boolean {
+    return this.#memories >= MAX_BATCH_MEMORIES || this.#postings >= MAX_BATCH_POSTINGS ||
+      this.#characters >= MAX_BATCH_CHARACTERS
+  }
+
+  get arrays (): string[] {
+    return this.#columns.map(arrayOf)
+  }
+
+  add (memory: NewMemory): void {
+    const { memoryId, text, tags, metadata, tokens, passages, trust } = memory
+    this.#addRow(0, [
+      memoryId, memory.fingerprint, text, JSON.stringify(tags), JSON.stringify(metadata),
+      optional(memory.occurredAt), String(memory.retainedAt), optional(memory.expiresAt),
+      memory.documentId, memory.source, String(tokens.value),
+      `{${passages.map(({ start }) => start).join(',')}}`,
+      `{${passages.map(({ end }) => end).join(',')}}`,
+      termsText(new Set(passages.flatMap(({ terms }) => [...terms.keys()].map(indexTerm)))),
+      String(passages.reduce((sum, { length }) => sum + length, 0)),
+      String(hasVectors(memory)),
+      String(endsAsQuestion(passages)),
+      trust,
+    ])
+    this.#memories += 1
+    this.#characters += text.length
+    for (const [ordinal, passage] of passages.entries()) {
+      const terms = indexTerms(passage)
+      this.#addRow(MEMORY_COLUMNS, [
+        memoryId, String(ordinal), String(passage.length), termsText(terms.keys()),
+        `{${[...terms.values()].join(',')}}`,
+      ])
+      this.#postings += terms.size
+      if (passage.vector !== undefined) this.#addVector(memoryId, ordinal, unitVectorText(passage.vector))
+    }
+  }
+
+  #addVector (memoryId: string, ordinal: number, vector: string): void {
+    this.#addRow(MEMORY_COLUMNS + PASSAGE_COLUMNS, [memoryId, String(ordinal), vector])
+    this.#characters += vector.length
+  }
+
+  #addRow (first: number, values: ReadonlyArray<string | null>): void {
+    for (const [index, value] of values.entries()) this.#columns[first + index]!.push(arrayElement(value))
+  }
+}
+
+export function hasVectors ({ passages }: NewMemory): boolean {
+  return passages.some(({ vector }) => vector !== undefined)
+}
+
+function optional (value: number | null): string | null {
+  return value === null ? null : String(value)
+}
 
 /** Changes of a bank's statistics by a write; negative for what it removes. */
 export interface Counts {
@@ -188,4 +282,61 @@ function count (insertion: Insertion, row: InsertedRow, memory: NewMemory): void
     length: row.passages_length ?? 0,
   })
   if (row.embedded !== true && hasVectors(memory)) insertion.unembedded += 1
+}
+
+/** Memories of an import whose conflicts are looked up by one statement. */
+const LOOKUP_BATCH = 1000
+
+interface ImportConflictsOptions {
+  bank: BankKey
+  memories: readonly NewMemory[]
+  /** The memories ordered by id; all transactions lock conflicting rows in this order. */
+  ordered: readonly NewMemory[]
+  onConflict: OnConflict
+  now: number
+  /** `lockExisting` of statements.ts. */
+  statement: string
+}
+
+/**
+ * Looks up and locks the memories of the bank that an import conflicts with, and plans the import.
+ * @returns the plan, whose `removed` includes expired memories that still have an id or a fingerprint of the import
+ */
+export async function planImport (
+  tx: Transaction, options: ImportConflictsOptions,
+): Promise<ImportPlan<ExistingRow>> {
+  const { memories, onConflict, now } = options
+  const [byId, byFingerprint] = [new Map<string, ExistingRow>(), new Map<string, ExistingRow>()]
+  const expired: ExistingRow[] = []
+  for await (const row of lockExisting(tx, options)) {
+    if (byId.get(row.memory_id) !== undefined) continue
+    byId.set(row.memory_id, row)
+    if (hasExpired(row, now)) expired.push(row)
+    else byFingerprint.set(row.fingerprint, row)
+  }
+  const existing = {
+    byId: (id: string) => {
+      const row = byId.get(id)
+      return row === undefined || hasExpired(row, now) ? undefined : row
+    },
+    byFingerprint: (fingerprint: string) => byFingerprint.get(fingerprint),
+  }
+  const plan = planConflicts(memories, existing, toExisting, onConflict)
+  for (const row of plan.removed) expired.push(row)
+  return { ...plan, removed: expired }
+}
+
+async function * lockExisting (
+  tx: Transaction, { bank, ordered, statement }: ImportConflictsOptions,
+): AsyncGenerator<ExistingRow> {
+  for (let start = 0; start < ordered.length; start += LOOKUP_BATCH) {
+    const batch = ordered.slice(start, start + LOOKUP_BATCH)
+    yield * await tx.query<ExistingRow>(statement, [
+      ...bankParameters(bank), batch.map(({ memoryId }) => memoryId), batch.map(({ fingerprint }) => fingerprint),
+    ])
+  }
+}
+
+function toExisting (row: ExistingRow): ExistingMemory {
+  return { memoryId: row.memory_id, fingerprint: row.fingerprint, trust: readTrust(row.trust) }
 }

@@ -3,7 +3,7 @@ import { ProviderError } from '../../providers/registry.js'
 import type { Semaphore } from '../../concurrency/semaphore.js'
 import { TIMED_OUT, withTimeout } from '../../concurrency/deadline.js'
 import type { PoolStatus } from '../vector-store.js'
-import { closedError, connectionSemaphore, poolStatus } from './connection-semaphore.js'
+import { closedError, connectionSemaphore, poolStatus } from './executor.js'
 import { lockDirectory, type DirectoryLock } from './directory-lock.js'
 import {
   SqlError, type Executor, type Param, type Transaction, type TransactionOptions, type WaitOptions,

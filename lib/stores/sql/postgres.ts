@@ -2,7 +2,7 @@ import type { Semaphore } from '../../concurrency/semaphore.js'
 import { withTimeout } from '../../concurrency/deadline.js'
 import type { PoolStatus } from '../vector-store.js'
 import { Connection } from './connection.js'
-import { closedError, connectionSemaphore, poolStatus } from './connection-semaphore.js'
+import { closedError, connectionSemaphore, poolStatus } from './executor.js'
 import {
   SqlError, type Executor, type Param, type ReadOptions, type Transaction, type TransactionOptions, type WaitOptions,
 } from './executor.js'

@@ -1,13 +1,13 @@
 import { DAY_MS } from '../../time/days.js'
 import { MAX_COUNTED_VALUES } from '../most-frequent.js'
 import { countInto, liveAt, READ_COLUMNS } from './fragments.js'
-import { neighboursStatement } from './reading-statements.js'
-import { makeRemovalStatements, type RemovalStatements } from './removal-statements.js'
-import { makeSpaceStatements, type SpaceStatements } from './space-statements.js'
+import { neighboursStatement } from './reader.js'
+import { makeRemovalStatements, type RemovalStatements } from './removal.js'
+import { makeSpaceStatements, type SpaceStatements } from './vector-writer.js'
 import { termsOf } from './terms.js'
 import { isSpeaker, statedSpeaker } from './speakers.js'
 import { makeUsageStatements, type UsageStatements } from './usage.js'
-import { makeVectorStatements, type VectorStatements } from './vector-statements.js'
+import { makeVectorStatements, type VectorStatements } from './vector-writer.js'
 
 /** Number of rows among which a bank's statistics are divided; each write updates one of them. */
 export const STATISTICS_SHARDS = 8

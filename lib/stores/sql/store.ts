@@ -1,5 +1,4 @@
 import type { Semaphore } from '../../concurrency/semaphore.js'
-import { NO_CALLER } from '../../concurrency/turn-budget.js'
 import type { BankKey } from '../../identity/context.js'
 import { sumTokens } from '../../text/tokens.js'
 import type {
@@ -8,7 +7,7 @@ import type {
   Unembedded, UsageEntry, UsageOutcome, UsageReservation, VectorStore, WriteOptions,
 } from '../vector-store.js'
 import { BankConfigWriter, SqlBankConfigs } from './bank-configs.js'
-import { busySemaphore } from './connection-semaphore.js'
+import { busySemaphore } from './executor.js'
 import type { Executor, ReadOptions } from './executor.js'
 import { openScan } from './export.js'
 import { readMigrations } from './migrations.js'
@@ -135,14 +134,14 @@ export class SqlVectorStore implements VectorStore {
 
   async insert (bank: BankKey, memories: readonly NewMemory[], options: WriteOptions): Promise<InsertOutcome[]> {
     if (memories.length === 0 && options.idempotency === undefined) return []
-    await countTokens(bank, memories)
+    await countTokens(memories)
     return await this.#whenReady(async () => await this.#writer.insert(bank, memories, options))
   }
 
   async replaceDocuments (
     bank: BankKey, replacement: DocumentReplacement, memories: readonly NewMemory[], options: WriteOptions,
   ): Promise<InsertOutcome[]> {
-    await countTokens(bank, memories)
+    await countTokens(memories)
     return await this.#whenReady(async () => await this.#writer.replaceDocuments(bank, replacement, memories, options))
   }
 
@@ -179,7 +178,7 @@ export class SqlVectorStore implements VectorStore {
     if (memories.length === 0 && options.config === undefined && options.idempotency === undefined) {
       return { imported: 0, skipped: 0, overwritten: 0 }
     }
-    await countTokens(bank, memories)
+    await countTokens(memories)
     return await this.#whenReady(async () => await this.#writer.import(bank, memories, options))
   }
 
@@ -216,6 +215,6 @@ export class SqlVectorStore implements VectorStore {
 }
 
 /** The number of tokens is a column. It is counted before a connection is acquired, not within the transaction. */
-async function countTokens ({ caller = NO_CALLER }: BankKey, memories: readonly NewMemory[]): Promise<void> {
-  await sumTokens(memories.map(({ tokens }) => tokens), caller)
+async function countTokens (memories: readonly NewMemory[]): Promise<void> {
+  await sumTokens(memories.map(({ tokens }) => tokens))
 }

@@ -1,6 +1,5 @@
 import t from 'tap'
-import { findUnknownVariables } from '../../../lib/config/unknown-variables.js'
-import { KNOWN_NAMES } from '../../../lib/config/variables.js'
+import { findUnknownVariables, KNOWN_NAMES } from '../../../lib/config/variables.js'
 
 function unknown (...names: string[]) {
   return findUnknownVariables(Object.fromEntries(names.map((name) => [name, 'x'])))

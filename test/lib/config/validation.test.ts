@@ -30,8 +30,6 @@ await t.test('each problem is one sentence with the path, the value and the rule
     'homeostasis: {rate_limits: {recall_per_minute: 1000001}}': 'homeostasis.rate_limits.recall_per_minute: found ' +
       '1000001, allowed is an integer from 1 to 1000000',
     'homeostasis: []': 'homeostasis: found an empty list, allowed is a map',
-    'retrieval: {scorers: {length: 1}}': 'retrieval.scorers.length was removed; retrieval.bm25.pivot sets the length ' +
-      'from which on a text scores lower',
     'retrieval: {bm25: {b: .nan}}': 'retrieval.bm25.b: found NaN, allowed is a number from 0 to 1',
     'barriers: {metadata: {blocked_keys: [""]}}': 'barriers.metadata.blocked_keys[0]: found a text (not shown), ' +
       'allowed is a text of 1 to 256 characters',

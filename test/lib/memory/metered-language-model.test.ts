@@ -163,7 +163,7 @@ t.test('the maximum of a call is reserved before it, so that two calls do not sp
   t.same(records.map(({ purpose }) => purpose), ['reflect'], 'a call that was not made is not reported')
 })
 
-t.test('the tokens of a long prompt are counted in turns of the event loop', async (t) => {
+t.test('the tokens of a long conversation are counted in turns of the event loop', async (t) => {
   let turns = 0
   const { metered } = setUp({
     generate: async () => {
@@ -176,7 +176,9 @@ t.test('the tokens of a long prompt are counted in turns of the event loop', asy
     counting = setImmediate(count)
   }
   let counting = setImmediate(count)
-  await metered.generate({ ...CALL, messages: [{ role: 'user', content: 'A ferry, “\\n”. '.repeat(20_000) }] })
+  const content = 'A ferry, “\\n”. '.repeat(2_000)
+  const messages = Array.from({ length: 40 }, () => ({ role: 'user' as const, content }))
+  await metered.generate({ ...CALL, messages })
   t.ok(turns > 3, `${turns} turns`)
 })
 

@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { autoEmbeddings } from '../../../lib/models/auto.js'
+import { autoEmbeddings } from '../../../lib/models/registry.js'
 import { ProviderError } from '../../../lib/providers/registry.js'
 
 const MODULE = new URL('../../fixtures/transformers-package/index.mjs', import.meta.url).href

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { BoundedEmbeddings } from '../../../lib/models/bounded-embeddings.js'
+import { BoundedEmbeddings } from '../../../lib/models/bounded-models.js'
 import type { EmbeddingProvider, EmbedOptions } from '../../../lib/models/embedding-provider.js'
 import { ModelCallError } from '../../../lib/models/remote/model-call-error.js'
 import { ProviderError } from '../../../lib/providers/registry.js'

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { boundedLanguageModel, type BoundedLanguageModelOptions } from '../../../lib/models/bounded-language-model.js'
+import { boundedLanguageModel, type BoundedLanguageModelOptions } from '../../../lib/models/bounded-models.js'
 import type { LimitedModel } from '../../../lib/models/call-limits.js'
 import type { GenerateRequest, Generation, LanguageModel } from '../../../lib/models/language-model.js'
 import { ModelCallError } from '../../../lib/models/remote/model-call-error.js'

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util'
 import type { Test } from 'tap'
-import { boundedLanguageModel } from '../../../lib/models/bounded-language-model.js'
+import { boundedLanguageModel } from '../../../lib/models/bounded-models.js'
 import type { GenerateRequest, GenerationPart, LanguageModel } from '../../../lib/models/language-model.js'
 import type { RemoteTools } from '../../../lib/models/remote/endpoint.js'
 import { makeAnthropicLanguageModel, makeOpenAiLanguageModel } from '../../../lib/models/remote/language-model.js'

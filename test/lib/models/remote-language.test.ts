@@ -1,5 +1,5 @@
 import t from 'tap'
-import { boundedLanguageModel } from '../../../lib/models/bounded-language-model.js'
+import { boundedLanguageModel } from '../../../lib/models/bounded-models.js'
 import { makeAnthropicLanguageModel, makeOpenAiLanguageModel } from '../../../lib/models/remote/language-model.js'
 import { ProviderError } from '../../../lib/providers/registry.js'
 import { countTokens } from '../../../lib/text/tokens.js'

@@ -1,7 +1,6 @@
 import t from 'tap'
 import { ModelCallError } from '../../../lib/models/remote/model-call-error.js'
-import type { CallOptions } from '../../../lib/models/remote/call-options.js'
-import type { ResilientCalls } from '../../../lib/models/remote/resilient-calls.js'
+import type { CallOptions, ResilientCalls } from '../../../lib/models/remote/resilient-calls.js'
 import { gate } from '../../helpers/waiting.js'
 import { failing, failure, make, NEVER, outcome } from './remote-support.js'
 

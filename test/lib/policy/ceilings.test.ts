@@ -1,5 +1,5 @@
 import t from 'tap'
-import { defaultSections } from '../../../lib/config/bank-sections.js'
+import { defaultSections } from '../../../lib/config/bank-schema.js'
 import type { BankConfiguration, FileConfig } from '../../../lib/config/schema.js'
 import { LIMITS, strictestLimits } from '../../../lib/policy/ceilings.js'
 import { withValueAt } from '../../../lib/policy/layers.js'

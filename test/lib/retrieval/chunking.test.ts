@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict'
 import fc, { runs } from '../../helpers/fast-check.js'
 import t from 'tap'
-import { runSync } from '../../../lib/concurrency/steps.js'
-import { chunkSteps, passageSteps } from '../../../lib/retrieval/passages.js'
+import { chunksOf, passagesOf } from '../../../lib/retrieval/passages.js'
 
-const chunk = (text: string, maxCharacters: number) => runSync(chunkSteps(text, maxCharacters))
+const chunk = (text: string, maxCharacters: number) => chunksOf(text, maxCharacters)
 
 function pieces (text: string, maxCharacters: number): string[] {
   return chunk(text, maxCharacters).map(({ start, end }) => text.slice(start, end))
@@ -26,7 +25,7 @@ const part = fc.oneof(
 const text = fc.array(part, { maxLength: 60 }).map((parts) => parts.join(''))
 
 t.test('a text that fits is one passage over all of it', async (t) => {
-  const passages = ['One. Two.', ''].flatMap((text) => runSync(passageSteps(text, 9)))
+  const passages = ['One. Two.', ''].flatMap((text) => passagesOf(text, 9))
   t.strictSame(passages.map(({ start, end }) => [start, end]), [[0, 9], [0, 0]])
 })
 

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from '../../helpers/fast-check.js'
 import t from 'tap'
-import { runSync } from '../../../lib/concurrency/steps.js'
-import { analyzeQueriesSteps, splitQuery } from '../../../lib/retrieval/query-parts.js'
+import { analyzeQueries, splitQuery } from '../../../lib/retrieval/query-parts.js'
 import { HOSTILE_TEXTS } from './hostile.js'
 
 const cases: Record<string, string[]> = {
@@ -34,7 +33,7 @@ for (const [question, parts] of Object.entries(cases)) {
 }
 
 t.test('a part asks for what the whole question asks for, and other wordings do not', async (t) => {
-  const asked = (query: string) => runSync(analyzeQueriesSteps({ query, rewrites: ['the red ferry'] }, 0))
+  const asked = (query: string) => analyzeQueries({ query, rewrites: ['the red ferry'] }, 0)
     .map(({ text, asksForTime, asksAboutUser, asksForAssistantTurn }) => (
       [text, { asksForTime, asksAboutUser, asksForAssistantTurn }]
     ))

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict'
 import fc from '../../helpers/fast-check.js'
 import t from 'tap'
-import { runSync } from '../../../lib/concurrency/steps.js'
-import { explainSteps } from '../../../lib/retrieval/explanation.js'
+import { explainHits } from '../../../lib/retrieval/explanation.js'
 import { interleave } from '../../../lib/retrieval/interleaving.js'
-import { rankSteps, type RankingObservation, type RankingOptions } from '../../../lib/retrieval/ranking.js'
+import { rankQuery, type RankingObservation, type RankingOptions } from '../../../lib/retrieval/ranking.js'
 import { analyzeQuery } from '../../helpers/retrieval.js'
 import { SignalReader } from '../../../lib/retrieval/scoring/signal-reader.js'
 import type { Candidate } from '../../../lib/stores/vector-store.js'
@@ -15,9 +14,9 @@ function rank (
   observe?: (observation: RankingObservation) => void,
 ) {
   const query = analyzeQuery(question, NOW)
-  const ranking = runSync(
-    rankSteps(found(...candidates), query, new SignalReader(), { ...DEFAULTS, ...options }, observe),
-  )
+  const reader = new SignalReader()
+  const signals = candidates.map(({ memory }) => reader.read(memory))
+  const ranking = rankQuery(found(...candidates), query, signals, { ...DEFAULTS, ...options }, observe)
   return interleave([ranking], 0).map(({ bank, memory, rankScore: score }) => ({ bank, memory, score }))
 }
 
@@ -25,7 +24,7 @@ function rank (
 function signalsOf (question: string, candidates: Candidate[], options: Partial<RankingOptions>) {
   const rankings: RankingObservation[] = []
   const ranked = rank(question, candidates, options, (observation) => { rankings.push(observation) })
-  const explanations = runSync(explainSteps(ranked, rankings))
+  const explanations = explainHits(ranked, rankings)
   return new Map(ranked.map(({ memory }, at) => [memory.memoryId, explanations[at]!.scorerContributions]))
 }
 
@@ -225,6 +224,8 @@ t.test('a ranking is a new list, and the merged candidates do not change', async
   const merged = found(candidate('a', { lexical: 0.2 }), candidate('b', { lexical: 0.9 }))
   const before = JSON.stringify(merged)
   const frozen = merged.map((one) => Object.freeze(one))
-  runSync(rankSteps(frozen, analyzeQuery('Which teas were drunk?', NOW), new SignalReader(), DEFAULTS, () => {}))
+  const reader = new SignalReader()
+  const signals = frozen.map(({ memory }) => reader.read(memory))
+  rankQuery(frozen, analyzeQuery('Which teas were drunk?', NOW), signals, DEFAULTS, () => {})
   t.equal(JSON.stringify(merged), before)
 })

@@ -21,7 +21,7 @@ function signTimed (timestamp: string, body = BODY): string {
 async function check (
   headers: Record<string, string | string[]>, { rule = RULE, body = BODY, now = NOW } = {},
 ): Promise<boolean> {
-  return await isSigned(rule, (name) => headers[name], body, now, 'the sender')
+  return await isSigned(rule, (name) => headers[name], body, now)
 }
 
 t.test('a published example of a signature is reproduced', async (t) => {

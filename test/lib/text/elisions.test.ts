@@ -1,6 +1,6 @@
 import t from 'tap'
 import { analyzeQuery } from '../../helpers/retrieval.js'
-import { analyzeSteps, analyzeText } from '../../../lib/text/analysis.js'
+import { analyzeText } from '../../../lib/text/analysis.js'
 import { elidedWords } from '../../../lib/text/alternative-terms.js'
 
 const elided = (text: string) => [...elidedWords(text)].flat()
@@ -31,12 +31,4 @@ t.test('a memory is found by the word without its article, and the other way rou
     t.ok(analyzeQuery(query, 0).terms.some((term) => terms.has(term)), query)
   }
   t.equal(analyzeText("l'orgue").length, analyzeText('orgue').length, 'the further term does not count in the length')
-})
-
-t.test('a text of apostrophes is read in turns', async (t) => {
-  for (const text of ["'".repeat(100_000), "l'art ".repeat(20_000)]) {
-    let turns = 0
-    for (const steps = analyzeSteps(text); steps.next().done !== true;) turns++
-    t.ok(turns > 5, `${turns} turns`)
-  }
 })

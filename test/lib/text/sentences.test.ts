@@ -1,9 +1,8 @@
 import fc from '../../helpers/fast-check.js'
 import t from 'tap'
-import { runSync } from '../../../lib/concurrency/steps.js'
-import { sentenceSteps } from '../../../lib/text/sentences.js'
+import { sentencesOf } from '../../../lib/text/sentences.js'
 
-const sentences = (text: string) => runSync(sentenceSteps(text))
+const sentences = (text: string) => sentencesOf(text)
 
 function split (text: string): string[] {
   return sentences(text).map(({ start, end }) => text.slice(start, end))

@@ -1,10 +1,9 @@
 import t from 'tap'
-import { runSync } from '../../../lib/concurrency/steps.js'
-import { suspicionSteps, SUSPICIONS, type Suspicion } from '../../../lib/text/suspicion.js'
+import { suspicionsIn, SUSPICIONS, type Suspicion } from '../../../lib/text/suspicion.js'
 import { anyUtf16 } from '../../helpers/arbitraries.js'
 import fc from '../../helpers/fast-check.js'
 
-const suspicion = (text: string) => runSync(suspicionSteps(text))
+const suspicion = (text: string) => suspicionsIn(text)
 
 const base64 = (text: string) => Buffer.from(text).toString('base64')
 const hex = (text: string) => Buffer.from(text).toString('hex')

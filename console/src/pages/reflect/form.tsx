@@ -71,7 +71,7 @@ export function ReflectForm ({ values, onChange, onAsk, onCancel, isBusy, missin
         <label for='reflect-structured'>Also answer as an object that satisfies a JSON Schema</label>
       </div>
       {values.hasSchema && <SchemaEditor value={values.schema} onChange={(schema) => { onChange({ schema }) }} />}
-      {missing === 'schema' && <p class='field-error' role='alert'>The schema is not valid.</p>}
+      {missing === 'schema' && <p class='field-error' role='alert'>A schema must be a JSON object.</p>}
       <div class='actions'>
         <button
           type='submit' class='primary'

@@ -1,7 +1,6 @@
 import type { ReflectRequest } from 'memory-gateway-client'
 import { bankIdsIn } from '../../text/bank-id.js'
 import { fromLocalInput } from '../../text/local-time.js'
-import { checkSchemaText } from './schema-check.js'
 
 /** The values of the form. */
 export interface ReflectFormValues {
@@ -63,8 +62,8 @@ export function requestOf (values: ReflectFormValues): { request: ReflectRequest
   const query = values.query.trim()
   const others = bankIdsIn(values.moreBanks).filter((id) => id !== values.bank)
   if (query === '') return { missing: 'query' }
-  const checked = values.hasSchema ? checkSchemaText(values.schema) : undefined
-  if (checked !== undefined && checked.schema === undefined) return { missing: 'schema' }
+  const schema = values.hasSchema ? parsedSchema(values.schema) : undefined
+  if (values.hasSchema && schema === undefined) return { missing: 'schema' }
   const [speakers, tags] = [namesIn(values.speakers), namesIn(values.tags)]
   const more = {
     query,
@@ -77,10 +76,24 @@ export function requestOf (values: ReflectFormValues): { request: ReflectRequest
     ...instant('reference_time', values.referenceTime),
     ...(values.maxTokens !== '' && { max_tokens: Number(values.maxTokens) }),
     ...(values.instructions.trim() !== '' && { instructions: values.instructions.trim() }),
-    ...(checked?.schema !== undefined && { response_schema: checked.schema }),
+    ...(schema !== undefined && { response_schema: schema }),
   }
   const scope = others.length === 0 ? { bank_id: values.bank } : { banks: [values.bank, ...others] }
   return { request: { ...scope, ...more } }
+}
+
+/** Undefined for a text that is no JSON object. The gateway checks the schema. */
+export function parsedSchema (text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isObject(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function isObject (value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function instant<Name extends string> (name: Name, local: string): Partial<Record<Name, string>> {

@@ -1,8 +1,6 @@
 import t from 'tap'
 import { analyzeQuery, rankingInputs } from '../../../helpers/retrieval.js'
-import { analyzeQuerySteps } from '../../../../lib/retrieval/query.js'
-import { runSync } from '../../../../lib/concurrency/steps.js'
-import { scoreBreakdown, scoreSteps } from '../../../../lib/retrieval/scoring/inputs.js'
+import { scoreBreakdown, weightedSums } from '../../../../lib/retrieval/scoring/inputs.js'
 import { SCORER_NAMES, type ScorerWeights } from '../../../../lib/retrieval/scoring/scorers.js'
 import { SignalReader } from '../../../../lib/retrieval/scoring/signal-reader.js'
 import type { Candidate } from '../../../../lib/stores/vector-store.js'
@@ -66,7 +64,7 @@ t.test('a time without a year in a text is in the years next to it', async (t) =
 
 t.test('a day in a text is that of the calendar of the query', async (t) => {
   const days = (utcOffset: number, text: string) => {
-    const query = runSync(analyzeQuerySteps('What broke on 5 March 2025?', NOW, utcOffset * HOUR))
+    const query = analyzeQuery('What broke on 5 March 2025?', NOW, utcOffset * HOUR)
     return rankingInputs([candidate('a', { text })], query, new SignalReader())[0]!.timeDistanceDays
   }
   for (const utcOffset of [-11, -5, 0, 2, 14]) {
@@ -93,20 +91,11 @@ t.test('the judgement is the weighted sum of the scorers', async (t) => {
     [candidate('a', { lexical: 0.5, text: 'Nora: I saw the copper kettle yesterday.' })], question, new SignalReader(),
   )
   const given = scoreBreakdown(prospect!, question)
-  const scoreOf = (weights: ScorerWeights) => runSync(scoreSteps([prospect!], question, weights))[0]
+  const scoreOf = (weights: ScorerWeights) => weightedSums([prospect!], question, weights)[0]
   t.strictSame(Object.keys(given), [...SCORER_NAMES])
   t.equal(scoreOf(only()), 0)
   for (const name of SCORER_NAMES) {
     t.equal(scoreOf(only({ [name]: -2 })), -2 * given[name] + 0, name)
   }
   t.equal(scoreOf(only({ match: 2, speaker: 3 })), 2 * 0.5 + 3)
-})
-
-t.test('each scorer yields between many candidates, whose texts may be full of the words of the query', async (t) => {
-  const query = analyzeQuery('kettle', NOW)
-  const [input] = looked('kettle', candidate('a', { lexical: 0.4 }))
-  const scoring = scoreSteps(Array(1_024).fill(input), query, only({ question: 1, reaction: 1 }))
-  let steps = 1
-  while (scoring.next().done !== true) steps += 1
-  t.equal(steps, 1 + 2 * 4)
 })

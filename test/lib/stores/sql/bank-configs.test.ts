@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { BankKey } from '../../../../lib/identity/context.js'
 import { BANK_CONFIG_HISTORY, type BankConfigChange } from '../../../../lib/stores/bank-configs.js'
-import { makeBankConfigChangesStatements } from '../../../../lib/stores/sql/bank-config-changes.js'
+import { makeBankConfigChangesStatements } from '../../../../lib/stores/sql/bank-configs.js'
 import { SqlError, type Executor } from '../../../../lib/stores/sql/executor.js'
 import { migrate, quoteSchema, readMigrations } from '../../../../lib/stores/sql/migrations.js'
 import { PostgresExecutor } from '../../../../lib/stores/sql/postgres.js'

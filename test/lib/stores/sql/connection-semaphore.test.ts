@@ -1,5 +1,5 @@
 import t from 'tap'
-import { connectionSemaphore, poolStatus } from '../../../../lib/stores/sql/connection-semaphore.js'
+import { connectionSemaphore, poolStatus } from '../../../../lib/stores/sql/executor.js'
 
 t.test('a pool reports why it has no free connection, and its size', async (t) => {
   const permits = connectionSemaphore({ permits: 1, maxWaiting: 1, waitMs: 1 })

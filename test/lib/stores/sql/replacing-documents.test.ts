@@ -27,7 +27,7 @@ t.test('a document that two processes replace at once has the text of the last, 
   )
   await put(one, 'The otter sleeps.')
   const replacements = await database.transaction(async (tx) => {
-    await tx.query(makeBankLocks(quoteSchema(schema)).lockImports, ['', 'b'])
+    await tx.query(makeBankLocks(quoteSchema(schema)).lockImports, ['\u001fb'])
     const untilWaiting = async (count: number) => {
       await tx.query(`do $$ begin
   while (select count(*) from pg_locks l join pg_locks own on own.pid = pg_backend_pid() and own.locktype = 'advisory'

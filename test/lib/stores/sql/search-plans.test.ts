@@ -1,6 +1,6 @@
 import t from 'tap'
-import { countStatement } from '../../../../lib/stores/sql/reading-statements.js'
-import { makeRemovalStatements } from '../../../../lib/stores/sql/removal-statements.js'
+import { countStatement } from '../../../../lib/stores/sql/reader.js'
+import { makeRemovalStatements } from '../../../../lib/stores/sql/removal.js'
 import { searchStatement } from '../../../../lib/stores/sql/search-statement.js'
 import type { SearchRequest } from '../../../../lib/stores/vector-store.js'
 import { bank, BM25 } from '../../../contract/vector-store/setup.js'

@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict'
+import { mock } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import t from 'tap'
+import { giveWay } from '../../../../lib/concurrency/event-loop.js'
 import type { BankKey } from '../../../../lib/identity/context.js'
 import { InMemoryVectorStore } from '../../../../lib/stores/in-memory/store.js'
 import type { Memory, NewMemory, Selector } from '../../../../lib/stores/vector-store.js'
 import { TokenCount } from '../../../../lib/text/tokens.js'
 import fc, { runs } from '../../../helpers/fast-check.js'
 import { NOW, withTags } from '../../../helpers/memories.js'
-import { SteppedTurns } from './stepped-turns.js'
 
 const home: BankKey = { tenantId: null, bankId: 'home' }
 const WORDS = ['red', 'green', 'blue', 'sky', 'sea']
@@ -173,80 +175,87 @@ function keyOf ({ memoryId, text, tags, documentId, expiresAt }: Memory, isEmbed
   return JSON.stringify([memoryId, text, tags, documentId, expiresAt, isEmbedded])
 }
 
-/** No reader sees what has expired, nor does a score count it, also while it is being removed. */
-async function checkExpiry (
-  store: InMemoryVectorStore, turns: SteppedTurns, expected: ReadonlyMap<string, string>,
-): Promise<void> {
-  do {
-    for (const [name, view] of Object.entries(VIEWS)) {
-      assert.equal(
-        JSON.stringify(await turns.atOnce(async () => await view(store, EXPIRY))), expected.get(name),
-        `${name} while what has expired is taken out`,
-      )
-    }
-  } while (await turns.step())
-}
-
 const group = fc.record({ actions: fc.array(action, { minLength: 1, maxLength: 3 }), expires: fc.boolean() })
 
-await t.test('at every step a reader sees a change as a whole or not at all', async (t) => {
+/** Every loop that looks whether it is due gives the event loop back. */
+function giveWayAlways (t: { teardown: (restore: () => Promise<void>) => void }): void {
+  let time = 0
+  const clock = mock.method(performance, 'now', () => (time += 1000))
+  t.teardown(async () => {
+    // Other tests may share the process, and the last time that was noted lies in the future.
+    const times = [Infinity, 0]
+    clock.mock.mockImplementation(() => times.shift()!)
+    await giveWay()
+    clock.mock.restore()
+  })
+}
+
+await t.test('a reader that gives the event loop back sees a change as a whole or not at all', async (t) => {
+  giveWayAlways(t)
   const groups = fc.array(group, { minLength: 1, maxLength: 4 })
-  await fc.assert(fc.asyncProperty(groups, fc.constantFrom(0, 0, 50), async (groups, maxSyncPostings) => {
-    const turns = new SteppedTurns()
-    const stepped = new InMemoryVectorStore({ turns, maxSyncPostings })
-    const plain = new InMemoryVectorStore({ maxSyncPostings: Infinity })
+  await fc.assert(fc.asyncProperty(groups, async (groups) => {
+    const store = new InMemoryVectorStore()
     const sources = new Map<string, NewMemory>()
     let now = NOW
     for (const { actions, expires } of groups) {
-      if (expires && now < EXPIRY) {
-        now = EXPIRY
-        await checkExpiry(stepped, turns, await look(plain, now))
-      }
-      // The visible states: before the first of the changes, which begin together, and after each of them.
-      const states = [await look(plain, now)]
-      const outcomes: unknown[] = []
+      if (expires) now = EXPIRY
+      const states = [await look(store, now)]
+      const readings: Array<{ name: string, from: number, seen: Promise<unknown> }> = []
       for (const each of actions) {
         if (each.kind === 'import') {
           for (const made of each.recipes.map((recipe) => memoryOf(recipe, now))) {
             sources.set(keyOf(made, made.passages[0]!.vector !== undefined), made)
           }
         }
-        outcomes.push(await act(plain, each, now))
-        states.push(await look(plain, now))
-      }
-      const state = { isDone: false }
-      const changes =
-        Promise.all(actions.map(async (each) => await act(stepped, each, now))).finally(() => { state.isDone = true })
-      const slow: Array<Promise<[name: string, seen: string]>> = []
-      let reached = 0
-      for (let step = 0; !state.isDone; step++) {
         for (const [name, view] of Object.entries(VIEWS)) {
-          const seen = JSON.stringify(await turns.atOnce(async () => await view(stepped, now)))
-          while (reached < states.length && states[reached]!.get(name) !== seen) reached++
-          assert.ok(reached < states.length, `${name} is of no state that was to come: ${seen}`)
           // `ids` is of several calls, and so of several moments.
-          if (step % 7 === 0 && name !== 'ids') {
-            slow.push(view(stepped, now).then((value) => [name, JSON.stringify(value)]))
-          }
+          if (name !== 'ids') readings.push({ name, from: states.length - 1, seen: view(store, now) })
         }
-        await turns.step()
+        for (let turn = 0; turn < readings.length / 8 - 1; turn++) await nextTurn()
+        await act(store, each, now)
+        states.push(await look(store, now))
       }
-      assert.deepEqual(await changes, outcomes)
-      for (const [name, seen] of await turns.finish(Promise.all(slow))) {
-        assert.ok(states.some((state) => state.get(name) === seen), `${name}, read in pieces, is of no state: ${seen}`)
-      }
-      await turns.drain()
-      for (const [name, view] of Object.entries(VIEWS)) {
-        assert.equal(JSON.stringify(await turns.finish(view(stepped, now))), states.at(-1)!.get(name), name)
+      for (const { name, from, seen } of readings) {
+        const shown = JSON.stringify(await seen)
+        assert.ok(
+          states.slice(from).some((state) => state.get(name) === shown), `${name} is of no state: ${shown}`,
+        )
       }
     }
-    const fresh = await turns.finish(freshCopy(stepped, sources, now))
-    for (const [name, view] of Object.entries(VIEWS)) {
-      assert.equal(
-        JSON.stringify(await turns.finish(view(stepped, now))), JSON.stringify(await view(fresh, now)),
-        `${name} of a store without history`,
-      )
-    }
+    const fresh = await freshCopy(store, sources, now)
+    const [seen, expected] = [await look(store, now), await look(fresh, now)]
+    for (const [name, view] of expected) assert.equal(seen.get(name), view, `${name} of a store without history`)
   }), { numRuns: runs(30, 2000) })
   t.pass()
+})
+
+await t.test('a search goes on undisturbed while its bank changes', async (t) => {
+  giveWayAlways(t)
+  const store = new InMemoryVectorStore()
+  const made = Array.from({ length: 700 }, (_, n) => ({
+    ...memoryOf({ id: n % 12, words: [n % 5], tag: false, document: n % 2 === 0, expires: false, embedded: true }, NOW),
+    memoryId: `01890000-0000-7000-8000-${n.toString(16).padStart(12, '0')}`,
+    fingerprint: String(n),
+  }))
+  await store.import(home, made, { now: NOW, onConflict: 'skip' })
+  const search = async () => await store.search({
+    banks: [home],
+    now: NOW,
+    filters: {},
+    limit: 50,
+    lexical: { terms: WORDS, ...BM25 },
+    semantic: { vector: Float32Array.of(1, 2, 3) },
+  })
+  const before = found(await search())
+  const searching = search()
+  const listing = store.list(home, { now: NOW, limit: 700, filters: {} })
+  // It has opened the bank, and gives way after each few vectors.
+  await nextTurn()
+  await store.remove(home, { kind: 'ids', memoryIds: made.slice(0, 600).map(({ memoryId }) => memoryId) }, {
+    now: NOW, dryRun: false, idLimit: 0,
+  })
+  await store.import(home, made.slice(0, 100), { now: NOW, onConflict: 'overwrite' })
+  assert.deepEqual(found(await searching), before)
+  t.equal((await listing).length, 700)
+  t.notSame(found(await search()), before)
 })
