@@ -58,7 +58,7 @@ await t.test('each problem is one sentence with the path, the value and the rule
     'reranker_config: hunter2': 'reranker_config: found a text (not shown), allowed is a map',
     'observability: {}': 'observability is not a known key, allowed are "vector_store", "vector_store_config", ' +
       '"llm_provider", "llm_provider_config", "embedding_provider", "embedding_provider_config", "reranker", ' +
-      '"reranker_config", "access_control", "access_grants", "banks", "profiles", "identity", "compatibility", ' +
+      '"reranker_config", "access_control", "access_grants", "banks", "profiles", "identity", ' +
       '"bounds", "mcp", "console", "homeostasis", "barriers", "signal_quality", "retrieval", "reflect", ' +
       '"escalation", "prices", "sources"',
   }
