@@ -47,8 +47,8 @@ import { healthRoutes } from './routes/health.js'
 import { homeRoutes } from './routes/home.js'
 import { ingestRoutes } from './routes/ingest.js'
 import { mcpRoutes } from './routes/mcp.js'
+import { metricsRoutes } from './plugins/metrics/route.js'
 import { memoryRoutes } from './routes/memory.js'
-import { metricsRoutes } from './routes/metrics.js'
 import { resourceMetadataRoutes } from './routes/resource-metadata.js'
 
 /** Options of the gateway besides its configuration, in its own process and as part of another app. */

@@ -14,7 +14,7 @@ import { localCaller, remoteCaller, type Caller, type ServerConnection } from '.
 import { Refusals } from './refusals.js'
 import { createMcpServer } from './server.js'
 import { StdioTransport } from './stdio-transport.js'
-import { MemoryGatewayError } from '../packages/client/src/errors.js'
+import { MemoryGatewayError } from '../packages/client/src/index.js'
 import { stackOf } from '../lib/errors/message-of.js'
 
 /** The number of calls of a client that are executed at a time; further ones wait. */

@@ -4,7 +4,7 @@ import { bodyCodingFault } from '../http/body-coding.js'
 import { toServiceError, unsupportedMediaType } from '../http/error-handling.js'
 import { pathParameter } from '../http/path-parameter.js'
 import type { WebhookSource, WebhookSources } from '../lib/sources/webhook-sources.js'
-import { bytesOf } from './bodies.js'
+import { bytesOf } from '../http/body-coding.js'
 import { refuseOnBehalfOfHeader } from './auth/on-behalf-of.js'
 
 const JSON_TYPE = 'application/json'
