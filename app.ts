@@ -43,20 +43,13 @@ import { adminAccessRoutes } from './routes/admin-access.js'
 import { adminRoutes } from './routes/admin.js'
 import { adminHistoryRoutes } from './routes/admin-history.js'
 import { adminStatusRoutes } from './routes/admin-status.js'
-import { bankConfigRoutes } from './routes/bank-config.js'
-import { bankRoutes } from './routes/banks.js'
-import { forgetRoutes } from './routes/forget.js'
 import { healthRoutes } from './routes/health.js'
 import { homeRoutes } from './routes/home.js'
-import { identityRoutes } from './routes/identity.js'
 import { ingestRoutes } from './routes/ingest.js'
 import { mcpRoutes } from './routes/mcp.js'
 import { metricsRoutes } from './plugins/metrics/route.js'
-import { recallRoutes } from './routes/recall.js'
-import { reflectRoutes } from './routes/reflect.js'
+import { memoryRoutes } from './routes/memory.js'
 import { resourceMetadataRoutes } from './routes/resource-metadata.js'
-import { retainRoutes } from './routes/retain.js'
-import { transferRoutes } from './routes/transfer.js'
 
 /** Options of the gateway besides its configuration, in its own process and as part of another app. */
 export interface GatewayOptions {
@@ -88,10 +81,6 @@ const HEADERS_TIMEOUT_MS = 15_000
 
 /** A bank id has at most 255 characters, each of which may be escaped as three. */
 export const MAX_PARAM_LENGTH = 1024
-
-const MEMORY_ROUTES = [
-  retainRoutes, recallRoutes, forgetRoutes, bankRoutes, bankConfigRoutes, transferRoutes, identityRoutes,
-]
 
 /**
  * Builds the gateway: every plugin in order, then the routes, each in its scope. It does not listen yet.
@@ -191,8 +180,7 @@ export async function assemble (
       await scope.register(authPlugin(auth.mode), { auth, oboEnabled, clock })
     }
     await scope.register(bankAccess)
-    for (const routes of MEMORY_ROUTES) await scope.register(routes)
-    await scope.register(reflectRoutes, { heartbeatMs })
+    await scope.register(memoryRoutes, { heartbeatMs })
     if (mcp.enabled) {
       await scope.register(async (inner) => {
         if (mcp.allowedHosts !== undefined) {

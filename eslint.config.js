@@ -22,6 +22,7 @@ export const modules = {
   answering: [...foundation, 'stores', 'models', 'identity', 'text', 'retrieval'],
   policy: [...foundation, 'identity', 'stores', 'config', 'text'],
   memory: [...foundation, 'config', 'text', 'identity', 'access', 'stores', 'models', 'retrieval', 'policy'],
+  operations: [...foundation, 'config', 'text', 'identity', 'access', 'memory'],
   sources: [...foundation, 'config', 'identity', 'memory'],
 }
 

@@ -6,7 +6,7 @@ import { readVariableLines } from '../lib/config/env-file.js'
 import { isPrincipal } from '../lib/identity/context.js'
 import { PRINCIPAL_IN_WORDS } from '../lib/validation/ids.js'
 import { codeOf, CommandError, usageError } from './failures.js'
-import type { ServerConnection } from '../mcp/remote-operations.js'
+import type { ServerConnection } from '../mcp/caller.js'
 
 const NAMES = [
   'MEMORY_GATEWAY_URL', 'MEMORY_GATEWAY_API_KEY', 'MEMORY_GATEWAY_TOKEN', 'MEMORY_GATEWAY_PRINCIPAL',

@@ -4,9 +4,11 @@ import {
 } from '@modelcontextprotocol/server'
 import { isBankId } from '../lib/identity/context.js'
 import { shorten } from '../lib/validation/shorten.js'
-import type { CallOptions, MemoryOperations } from './operations.js'
-import type { TokenBudget } from './token-budget.js'
-import { cutMemory, fittingMemories, memoryView } from './views.js'
+import { getBank, listBanks } from '../lib/operations/banks.js'
+import { getMemory, listMemories } from '../lib/operations/memories.js'
+import type { Caller } from './caller.js'
+import type { TokenBudget } from '../lib/operations/token-budget.js'
+import { cutMemory, fittingMemories, memoryView } from '../lib/operations/memory-view.js'
 import { withoutUndefined } from '../lib/validation/members.js'
 
 const MIME_TYPE = 'application/json'
@@ -32,8 +34,9 @@ const BANK_TEMPLATE: ResourceTemplateType = {
   mimeType: MIME_TYPE,
 }
 
-interface ResourceCall extends CallOptions {
-  operations: MemoryOperations
+interface ResourceCall {
+  caller: Caller
+  signal: AbortSignal
   budget: TokenBudget
   /** The bank of the endpoint; undefined when the address of a resource names it. */
   pinned: string | undefined
@@ -47,13 +50,13 @@ export function resourceTemplates (pinned: string | undefined): ResourceTemplate
 
 /** A page of the banks that the caller may read; of a pinned endpoint, the bank and its memories. */
 export async function listResources (cursor: string | undefined, call: ResourceCall): Promise<ListResourcesResult> {
-  const { operations, signal, pinned } = call
+  const { caller, signal, pinned } = call
   const query = withoutUndefined({ limit: PAGE, cursor })
   if (pinned === undefined) {
-    const { banks, next_cursor: next } = await operations.listBanks(query, { signal })
+    const { banks, next_cursor: next } = await caller.ask(listBanks, query, { signal })
     return page(banks.map(({ bank_id: bankId, memory_count: count }) => bankResource(bankId, count)), next)
   }
-  const { memories, next_cursor: next } = await operations.listMemories(pinned, query, { signal })
+  const { memories, next_cursor: next } = await caller.ask(listMemories, { bank_id: pinned, ...query }, { signal })
   const resources = memories.map(({ memory_id: memoryId, text }): Resource => ({
     uri: `${bankUri(pinned)}/memories/${memoryId}`,
     name: memoryId,
@@ -87,20 +90,20 @@ export async function readResource (uri: string, call: ResourceCall): Promise<Re
   return { contents: [{ uri, mimeType: MIME_TYPE, text: JSON.stringify(contents) }] }
 }
 
-async function contentsOf (uri: string, { operations, budget, signal, pinned }: ResourceCall): Promise<object> {
+async function contentsOf (uri: string, { caller, budget, signal, pinned }: ResourceCall): Promise<object> {
   const memory = MEMORY_URI.exec(uri)
   const bankId = decoded((memory ?? BANK_URI.exec(uri))?.[1])
   if (bankId === undefined || !isBankId(bankId) || (pinned !== undefined && bankId !== pinned)) throw unknownUri()
   if (memory === null) {
-    const bank = await operations.getBank(bankId, { signal })
-    const { memories, next_cursor: next } = await operations.listMemories(bankId, { limit: PAGE }, { signal })
+    const bank = await caller.ask(getBank, { bank_id: bankId }, { signal })
+    const { memories, next_cursor: next } = await caller.ask(listMemories, { bank_id: bankId, limit: PAGE }, { signal })
     await budget.take(bank)
     const fitting = await fittingMemories(memories, budget)
     return { ...bank, memories: fitting, truncated: next !== null || fitting.length < memories.length }
   }
   const memoryId = decoded(memory[2])
   if (memoryId === undefined) throw unknownUri()
-  const view = memoryView(await operations.getMemory(bankId, memoryId, { signal }))
+  const view = memoryView(await caller.ask(getMemory, { bank_id: bankId, memory_id: memoryId }, { signal }))
   // With the whole budget, a memory without its long members always fits.
   return await budget.take(view) ? view : (await cutMemory(view, budget))!
 }

@@ -10,10 +10,8 @@ import { variable } from '../lib/config/variables.js'
 import { invalidField, ServiceError } from '../lib/errors/service-error.js'
 import { createMemoryService } from '../lib/memory/service.js'
 import { warmUp } from '../lib/memory/warm-up.js'
-import { localOperations } from './local-operations.js'
-import type { MemoryOperations } from './operations.js'
+import { localCaller, remoteCaller, type Caller, type ServerConnection } from './caller.js'
 import { Refusals } from './refusals.js'
-import { remoteOperations, type ServerConnection } from './remote-operations.js'
 import { createMcpServer } from './server.js'
 import { StdioTransport } from './stdio-transport.js'
 import { MemoryGatewayError } from '../packages/client/src/index.js'
@@ -67,7 +65,7 @@ export async function runMcpStdio (options: McpStdioOptions): Promise<void> {
   if (bankId !== undefined && !isBankId(bankId)) {
     throw invalidField('bank', `must be a text ${BANK_ID_IN_WORDS}`)
   }
-  const { operations, answerTokens, close } = await openSource(options, log)
+  const { caller, answerTokens, close } = await openSource(options, log)
   const refusals = new Refusals(undefined, (error, { aborted }) => {
     // The client has cancelled the call, or the end of the connection has ended it.
     const isGone = aborted || (error instanceof SdkError && error.code === SdkErrorCode.ConnectionClosed)
@@ -84,7 +82,7 @@ export async function runMcpStdio (options: McpStdioOptions): Promise<void> {
         ended: resolve,
       })
       const connection = serveStdio(() => createMcpServer({
-        operations,
+        caller,
         refusals,
         version: options.version,
         answerTokens,
@@ -101,15 +99,15 @@ export async function runMcpStdio (options: McpStdioOptions): Promise<void> {
 }
 
 interface OpenSource {
-  operations: MemoryOperations
+  caller: Caller
   answerTokens: number
   close: () => Promise<void>
 }
 
 async function openSource (options: McpStdioOptions, warn: (line: string) => void): Promise<OpenSource> {
   if (options.source === 'server') {
-    const operations = remoteOperations(options.server)
-    return { operations, answerTokens: SERVER_ANSWER_TOKENS, close: async () => {} }
+    const caller = remoteCaller(options.server)
+    return { caller, answerTokens: SERVER_ANSWER_TOKENS, close: async () => {} }
   }
   const { config, principal } = options
   const opening = createMemoryService(config, new AccessControl(config.settings.access), { warn })
@@ -118,7 +116,7 @@ async function openSource (options: McpStdioOptions, warn: (line: string) => voi
   const memory = await opening
   const context: RequestContext = { tenantId: null, principal }
   return {
-    operations: localOperations(memory, context),
+    caller: localCaller(memory, context),
     answerTokens: config.settings.mcp.answerTokens,
     close: async () => {
       await memory.idle()

@@ -4,11 +4,11 @@ import { Type } from 'typebox'
 import { ServiceError } from '../lib/errors/service-error.js'
 import type { WebhookSources } from '../lib/sources/webhook-sources.js'
 import type { BankKey } from '../lib/identity/context.js'
-import { AdminBanksAnswer, AdminBanksQuery, BankConfigAnswer, TenantId } from '../lib/memory/schemas.js'
-import { BankParams } from './banks.js'
+import { AdminBanksAnswer, AdminBanksQuery, BankConfigAnswer, BankId, TenantId } from '../lib/memory/schemas.js'
 import { answers, BODY_ERRORS, ROUTE_ERRORS } from './responses.js'
 
 const config = { scope: 'admin' } as const
+const BankParams = Type.Object({ bank_id: BankId })
 const errors = [
   'invalid_request', 'unauthenticated', 'internal_error', 'dependency_unavailable', ...ROUTE_ERRORS,
 ] as const

@@ -3,7 +3,8 @@ import { Type } from 'typebox'
 import { bytesOf } from '../http/body-coding.js'
 import { RetainAnswer } from '../lib/memory/schemas.js'
 import type { WebhookSources } from '../lib/sources/webhook-sources.js'
-import { answers, BODY_ERRORS, LIMIT_ERRORS, ROUTE_ERRORS } from './responses.js'
+import { LIMIT_ERRORS } from '../lib/operations/operation.js'
+import { answers, BODY_ERRORS, ROUTE_ERRORS } from './responses.js'
 
 const ERRORS = [
   'unauthenticated', 'access_denied', 'not_found', 'internal_error', 'model_output_invalid', 'dependency_unavailable',

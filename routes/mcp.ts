@@ -14,7 +14,7 @@ import { beginningOf } from '../lib/validation/shorten.js'
 import { BANK_ID_IN_WORDS } from '../lib/validation/ids.js'
 import { valueAt } from '../lib/validation/json-object.js'
 import { McpHttp } from '../mcp/http.js'
-import { localOperations } from '../mcp/local-operations.js'
+import { localCaller } from '../mcp/caller.js'
 import { checkMessages } from '../mcp/message-bounds.js'
 import { Refusals } from '../mcp/refusals.js'
 import { createMcpServer } from '../mcp/server.js'
@@ -59,7 +59,7 @@ export const mcpRoutes: FastifyPluginAsync<McpRouteOptions> = async (
       body,
       signal: disconnectSignal(reply),
       makeServer: () => createMcpServer({
-        operations: localOperations(app.memory, context),
+        caller: localCaller(app.memory, context),
         refusals,
         version,
         answerTokens,

@@ -1,17 +1,17 @@
-import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { logFailure, toServiceError } from '../http/error-handling.js'
 import { errorBody } from '../http/error-responses.js'
 import { ErrorSchema } from '../http/error-schema.js'
 import { answerTooLarge, charactersIn } from '../http/answer-limit.js'
-import { ReflectAnswer, reflectEvents, ReflectRequest, type ReflectEvent } from '../lib/memory/schemas.js'
+import { reflectEvents, type ReflectEvent, type ReflectRequest } from '../lib/memory/schemas.js'
+import type { Call } from '../lib/operations/operation.js'
+import { reflect } from '../lib/operations/reflect.js'
 import { onResponseClose } from '../http/response-close.js'
-import { disconnectSignal } from '../http/disconnect-signal.js'
 import { EVENT_STREAM, eventStream, HEARTBEAT_MS, wantsEvents } from '../http/event-stream.js'
-import { answers, BODY_ERRORS, CALLER_ERRORS, LARGE_ERRORS, LIMIT_ERRORS } from './responses.js'
+import { serve } from './serve.js'
 
-const DESCRIPTION = `The answer cites its sources as [1], [2], in the order of \`sources\`. Without evidence, the \
-service abstains and calls no model.
+const DESCRIPTION = `${reflect.description}
 
 With \`Accept: ${EVENT_STREAM}\` the answer is streamed: \`evidence\` (\`{sources}\`, in the order of the ranking), \
 any number of \`delta\` (\`{text}\`), \`usage\`, then \`done\` (the members of the JSON answer except usage; its \
@@ -29,41 +29,27 @@ const EVENTS = Type.String({
   },
 })
 
-const ERRORS = [
-  'too_many_streams', 'model_output_invalid', 'overloaded', 'deadline_exceeded', 'not_supported',
-] as const
-
 interface ReflectRouteOptions {
   /** See EventStreamOptions. */
   heartbeatMs: number
 }
 
-export const reflectRoutes: FastifyPluginAsyncTypebox<ReflectRouteOptions> = async (app, { heartbeatMs }) => {
-  app.post('/v1/reflect', {
-    config: { scope: 'memory', permission: 'read' },
-    schema: {
-      operationId: 'reflect',
-      tags: ['memory'],
-      summary: 'Answer a question from memories',
-      description: DESCRIPTION,
-      body: ReflectRequest,
-      response: answers({
-        200: {
-          description: 'The answer.',
-          content: {
-            'application/json': { schema: ReflectAnswer },
-            [EVENT_STREAM]: { schema: EVENTS },
-          },
-        },
-      }, BODY_ERRORS, CALLER_ERRORS, LIMIT_ERRORS, LARGE_ERRORS, ERRORS),
+/** Reflect as one answer or, for a client that accepts events, as a stream of them. */
+export const reflectRoutes: FastifyPluginAsync<ReflectRouteOptions> = async (app, { heartbeatMs }) => {
+  serve(app, 'POST /v1/reflect', reflect, {
+    description: DESCRIPTION,
+    response: {
+      description: 'The answer.',
+      content: { 'application/json': { schema: reflect.answer }, [EVENT_STREAM]: { schema: EVENTS } },
     },
-  }, async (request, reply) => {
-    const { memory } = app
-    const { body, context } = request
-    const signal = disconnectSignal(reply)
-    if (!wantsEvents(request.headers.accept)) return await memory.reflect(body, context, { signal })
+    instead: (input: ReflectRequest, call, request, reply) => (
+      wantsEvents(request.headers.accept) ? stream(input, call, request, reply) : undefined
+    ),
+  })
+
+  const stream = async (input: ReflectRequest, call: Call, request: FastifyRequest, reply: FastifyReply) => {
     app.openStream(reply)
-    const events = memory.reflectStream(body, context, { signal })
+    const events = app.memory.reflectStream(input, call.context, { signal: call.signal })
     // Errors before the first event get an HTTP status of their own.
     const first = await events.next()
     // Ends the source even if nothing was read from it; an ended source ignores the call.
@@ -81,7 +67,7 @@ export const reflectRoutes: FastifyPluginAsyncTypebox<ReflectRouteOptions> = asy
           return { event: 'error', data: errorBody(known, request.id) }
         },
       }))
-  })
+  }
 }
 
 async function * continued (

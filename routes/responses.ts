@@ -17,9 +17,6 @@ export const CALLER_ERRORS = [
   'invalid_request', 'unauthenticated', 'access_denied', 'misconfigured', 'internal_error', 'dependency_unavailable',
   'identity_provider_unavailable', ...ROUTE_ERRORS,
 ] as const satisfies readonly ErrorCode[]
-export const LIMIT_ERRORS = ['rate_limited', 'quota_exceeded'] as const satisfies readonly ErrorCode[]
-/** Codes of a route whose answer grows with the request. */
-export const LARGE_ERRORS = ['answer_too_large'] as const satisfies readonly ErrorCode[]
 export const IDEMPOTENCY_ERRORS = [
   'idempotency_key_reused', 'idempotency_key_in_flight',
 ] as const satisfies readonly ErrorCode[]

@@ -1,14 +1,14 @@
 import { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { exportLine, IMPORT_DEFAULTS, ImportAnswer, importLine, ImportQuery } from '../lib/memory/schemas.js'
+import { BankId, exportLine, IMPORT_DEFAULTS, ImportAnswer, importLine, ImportQuery } from '../lib/memory/schemas.js'
 import { onResponseClose } from '../http/response-close.js'
 import { bodyCodingFault, bytesOf } from '../http/body-coding.js'
-import { BankParams } from './banks.js'
 import { disconnectSignal } from '../http/disconnect-signal.js'
 import { withoutUndefined } from '../lib/validation/members.js'
+import { LIMIT_ERRORS } from '../lib/operations/operation.js'
 import { IdempotencyHeaders, idempotencyOf } from './idempotency.js'
-import { answers, CALLER_ERRORS, IDEMPOTENCY_ERRORS, LIMIT_ERRORS, withHeaders } from './responses.js'
+import { answers, CALLER_ERRORS, IDEMPOTENCY_ERRORS, withHeaders } from './responses.js'
 
 const NDJSON = 'application/x-ndjson'
 const IMPORT_ERRORS = ['body_too_large', 'unsupported_media_type', 'model_output_invalid', 'server_busy'] as const
@@ -19,6 +19,7 @@ const IMPORT_BODY = Type.String({
   examples: [EXAMPLE],
   'x-item-schema': importLine,
 })
+const BankParams = Type.Object({ bank_id: BankId })
 const config = { scope: 'memory', permission: 'admin' } as const
 
 /** Routes with a content type parser of their own, because their bodies are NDJSON. */

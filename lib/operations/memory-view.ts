@@ -1,8 +1,8 @@
 import { Type, type Static } from 'typebox'
-import { BankId, MemoryId, MetadataSchema, strict, trust } from '../lib/memory/schemas.js'
-import type { Hit, MemoryRecord, ReflectSource } from '../lib/memory/schemas.js'
+import { BankId, MemoryId, MetadataSchema, strict, trust } from '../memory/schemas.js'
+import type { Hit, MemoryRecord, ReflectSource } from '../memory/schemas.js'
 import type { TokenBudget } from './token-budget.js'
-import { withoutUndefined } from '../lib/validation/members.js'
+import { withoutUndefined } from '../validation/members.js'
 
 const instant = (description: string) => Type.Optional(Type.String({ format: 'date-time', description }))
 

@@ -1,6 +1,6 @@
-import { giveWay, isDue } from '../lib/concurrency/event-loop.js'
-import { beginningOf } from '../lib/validation/shorten.js'
-import { countTokens } from '../lib/text/tokens.js'
+import { giveWay, isDue } from '../concurrency/event-loop.js'
+import { beginningOf } from '../validation/shorten.js'
+import { countTokens } from '../text/tokens.js'
 
 /**
  * The tokens (o200k_base) that an answer may have. A model pays for every answer with its context, so answers are cut

@@ -1,0 +1,94 @@
+import { Type } from 'typebox'
+import {
+  BankAnswer, BankId, BanksAnswer, clamped, DeleteBankAnswer, GrowthAnswer, GrowthQuery, nullable, PAGE_SIZE, PageQuery,
+  StatisticsAnswer, strict,
+} from '../memory/schemas.js'
+import { withoutUndefined } from '../validation/members.js'
+import { LIMIT_ERRORS, operation } from './operation.js'
+
+const BankRequest = strict({ bank_id: BankId })
+
+export const listBanks = operation({
+  name: 'listBanks',
+  tag: 'banks',
+  permission: 'read',
+  summary: 'List the banks that the caller may read',
+  request: PageQuery,
+  answer: BanksAnswer,
+  errors: [],
+  tool: {
+    title: 'List banks',
+    description: 'Lists the memory banks that the caller may read, by name, with the number of memories in each.',
+    input: strict({
+      limit: Type.Optional(clamped('Number of banks in one answer.', PAGE_SIZE)),
+      cursor: Type.Optional(Type.String({
+        minLength: 1, maxLength: 1024, description: '`next_cursor` of the previous answer.',
+      })),
+    }),
+    output: strict({
+      banks: BanksAnswer.properties.banks,
+      next_cursor: nullable({
+        description: 'Null when there are no more banks. An answer before the last may have fewer than `limit`, or ' +
+          'none.',
+      }),
+    }),
+    shape: async (ask, { limit = PAGE_SIZE.default, cursor }, budget) => {
+      // A truncated page would have no valid cursor, so a shorter page is read instead.
+      for (let size = limit; ;) {
+        const page = await ask(withoutUndefined({ limit: size, cursor }))
+        if (page.banks.length <= 1 || await budget.take(page)) return page
+        size = Math.floor(page.banks.length / 2)
+      }
+    },
+  },
+  run: async (memory, request, { context, signal }) => await memory.banks.list(request, context, { signal }),
+})
+
+export const getBank = operation({
+  name: 'getBank',
+  tag: 'banks',
+  permission: 'read',
+  summary: 'Get a bank',
+  request: BankRequest,
+  answer: BankAnswer,
+  errors: [],
+  run: async (memory, { bank_id: bankId }, { context }) => await memory.banks.describe(bankId, context),
+})
+
+export const getBankStatistics = operation({
+  name: 'getBankStatistics',
+  tag: 'banks',
+  permission: 'read',
+  summary: 'Get the statistics of a bank',
+  request: BankRequest,
+  answer: StatisticsAnswer,
+  errors: [],
+  run: async (memory, { bank_id: bankId }, { context }) => await memory.banks.statistics(bankId, context),
+})
+
+export const getBankGrowth = operation({
+  name: 'getBankGrowth',
+  tag: 'banks',
+  permission: 'read',
+  summary: 'Get the growth of a bank by day',
+  request: strict({ bank_id: BankId, ...GrowthQuery.properties }),
+  answer: GrowthAnswer,
+  errors: ['not_supported'],
+  run: async (memory, request, { context }) => await memory.browser.growth(request, context),
+})
+
+export const deleteBank = operation({
+  name: 'deleteBank',
+  tag: 'banks',
+  permission: 'admin',
+  summary: 'Delete a bank',
+  description: 'Deletes the memories of the bank, its configuration and the configuration history, in one ' +
+    'transaction. A forget with `scope: all` keeps the configuration. The deletion counts as a forget. For a ' +
+    'bank that does not exist, the counts are zero.',
+  request: BankRequest,
+  answer: DeleteBankAnswer,
+  errors: LIMIT_ERRORS,
+  run: async (memory, { bank_id: bankId }, { context, signal }) => (
+    await memory.configurations.remove(bankId, context, { signal })
+  ),
+})

@@ -1,0 +1,42 @@
+import { Type } from 'typebox'
+import {
+  BankId, MemoriesAnswer, MemoriesQuery, MemoryRecord, NeighboursAnswer, NeighboursQuery, strict,
+} from '../memory/schemas.js'
+import { operation } from './operation.js'
+
+const oneMemory = { bank_id: BankId, memory_id: Type.String({ maxLength: 128 }) }
+
+export const listMemories = operation({
+  name: 'listMemories',
+  tag: 'banks',
+  permission: 'read',
+  summary: 'List the memories of a bank',
+  request: strict({ bank_id: BankId, ...MemoriesQuery.properties }),
+  answer: MemoriesAnswer,
+  errors: ['answer_too_large', 'not_supported'],
+  run: async (memory, request, { context }) => await memory.banks.memories(request, context),
+})
+
+export const getMemory = operation({
+  name: 'getMemory',
+  tag: 'banks',
+  permission: 'read',
+  summary: 'Get a memory',
+  request: strict(oneMemory),
+  answer: MemoryRecord,
+  errors: ['answer_too_large', 'not_found'],
+  run: async (memory, { bank_id: bankId, memory_id: memoryId }, { context }) => (
+    await memory.banks.memory(bankId, memoryId, context)
+  ),
+})
+
+export const getMemoryNeighbours = operation({
+  name: 'getMemoryNeighbours',
+  tag: 'banks',
+  permission: 'read',
+  summary: 'Get a memory and its neighbours in the document',
+  request: strict({ ...oneMemory, ...NeighboursQuery.properties }),
+  answer: NeighboursAnswer,
+  errors: ['answer_too_large', 'not_found', 'not_supported'],
+  run: async (memory, request, { context }) => await memory.browser.neighbours(request, context),
+})

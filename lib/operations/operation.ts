@@ -1,0 +1,70 @@
+import type { Static, TObject, TSchema } from 'typebox'
+import type { Permission } from '../access/access-control.js'
+import type { ErrorCode } from '../errors/service-error.js'
+import type { RequestContext } from '../identity/context.js'
+import type { OperationOptions } from '../memory/operation-options.js'
+import type { MemoryService } from '../memory/service.js'
+import type { TokenBudget } from './token-budget.js'
+
+/** Who calls, and what is about the call and not about the request. */
+export interface Call extends OperationOptions {
+  readonly context: RequestContext
+}
+
+/** How models get an operation. */
+export interface Tool<Request extends TObject = TObject, Answer extends TObject = TObject> {
+  title: string
+  description: string
+  /** Whether a call can destroy what cannot be made again. Default false. */
+  destructive?: true
+  /** The members of the request that are no arguments. */
+  omit?: ReadonlyArray<keyof Static<Request>>
+  /** The arguments in words for models. Default: the members of the request. */
+  input?: TObject
+  /** What `shape` makes. Default: the answer of the operation. */
+  output?: TSchema
+  /** Asks for an answer and cuts it to the tokens that a model may get. Default: the answer as it is. */
+  shape? (
+    ask: (request: Static<Request>) => Promise<Static<Answer>>, request: Static<Request>, budget: TokenBudget,
+  ): Promise<Record<string, unknown>>
+}
+
+/**
+ * What a caller can do, declared once: the route, the entry in the OpenAPI document, the tool of MCP and the method of
+ * the client are made from it.
+ */
+export interface Operation<Request extends TObject = TObject, Answer extends TObject = TObject> {
+  /** The method of the client and of the library. A tool has the same name in snake_case. */
+  name: string
+  /** The group in the documentation. */
+  tag: 'memory' | 'banks' | 'identity'
+  /** What the caller needs on the banks of the request. An operation with `read` changes nothing. */
+  permission?: Permission
+  /** The permission when it depends on the request. Undefined: `permission`. */
+  permissionFor?: (request: Readonly<Record<string, unknown>>) => Permission | undefined
+  summary: string
+  description?: string
+  /** Every member of the request, those in the path of a route included. */
+  request: Request
+  answer: Answer
+  /** Codes besides those that every operation can have. */
+  errors: readonly ErrorCode[]
+  /** Whether repeats with an idempotency key get the answer of the first. */
+  idempotent?: true
+  /** Whether the caller can require a version of what is changed. */
+  conditional?: true
+  /** The member that is the whole body of a request. Default: the body has all members that the path has not. */
+  body?: string
+  tool?: Tool<Request, Answer>
+  run (memory: MemoryService, request: Static<Request>, call: Call): Promise<Static<Answer>>
+}
+
+/** Keeps the types of the request and the answer between their schemas and the functions. */
+export function operation<Request extends TObject, Answer extends TObject> (
+  declaration: Operation<Request, Answer>,
+): Operation<Request, Answer> {
+  return declaration
+}
+
+/** Codes of an operation that admission can refuse. */
+export const LIMIT_ERRORS = ['rate_limited', 'quota_exceeded'] as const satisfies readonly ErrorCode[]

@@ -1,0 +1,35 @@
+import { getAccess, whoami } from './access.js'
+import {
+  getBankConfig, getBankConfigHistory, patchBankConfig, putBankConfig, resetBankConfig,
+} from './bank-settings.js'
+import { deleteBank, getBank, getBankGrowth, getBankStatistics, listBanks } from './banks.js'
+import { forget } from './forget.js'
+import { getMemory, getMemoryNeighbours, listMemories } from './memories.js'
+import { explainRecall, recall } from './recall.js'
+import { reflect } from './reflect.js'
+import { retain, retainBatch } from './retain.js'
+
+/** Every operation of callers by its name. Tools are listed in this order. */
+export const OPERATIONS = {
+  retain,
+  retainBatch,
+  recall,
+  explainRecall,
+  reflect,
+  forget,
+  listBanks,
+  getBank,
+  getBankStatistics,
+  getBankGrowth,
+  deleteBank,
+  listMemories,
+  getMemory,
+  getMemoryNeighbours,
+  getBankConfig,
+  putBankConfig,
+  patchBankConfig,
+  resetBankConfig,
+  getBankConfigHistory,
+  whoami,
+  getAccess,
+}

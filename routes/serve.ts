@@ -1,0 +1,153 @@
+import type {
+  FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods,
+} from 'fastify'
+import type { TObject, TProperties, TSchema } from 'typebox'
+import { disconnectSignal } from '../http/disconnect-signal.js'
+import type { RequestContext } from '../lib/identity/context.js'
+import type { Precondition } from '../lib/memory/entity-tags.js'
+import type { IdempotencyKey } from '../lib/memory/idempotency.js'
+import { strict } from '../lib/memory/schemas.js'
+import type { Call, Operation } from '../lib/operations/operation.js'
+import { IdempotencyHeaders, idempotencyOf } from './idempotency.js'
+import { preconditionOf, Preconditions } from './preconditions.js'
+import { answers, BODY_ERRORS, CALLER_ERRORS, IDEMPOTENCY_ERRORS, withHeaders } from './responses.js'
+
+/** What only HTTP knows of an operation. */
+interface OwnOptions extends Pick<FastifyContextConfig, 'bodyBound' | 'checkedAs'> {
+  bodyLimit?: number
+  /** The media types of the body. Default: JSON. */
+  mediaTypes?: readonly string[]
+  /** Description of the route. Default: that of the operation. */
+  description?: string
+  /** The answer 200. Default: the answer of the operation, as JSON. */
+  response?: object
+  /** Answers in another form. Undefined: the request asks for the ordinary one. */
+  instead? (
+    input: Record<string, unknown>, call: Call, request: FastifyRequest, reply: FastifyReply,
+  ): Promise<FastifyReply> | undefined
+}
+
+/** The schemas of a request by where a member is. */
+interface Parts {
+  params: TObject | undefined
+  querystring: TObject | undefined
+  body: TSchema | undefined
+  answer: TSchema
+}
+
+/** Compiled schemas are kept by the schema, so that several gateways of a process share them. */
+const known = new WeakMap<Operation, Parts>()
+
+/** Methods whose members are in the query string. */
+const BODYLESS: readonly string[] = ['GET', 'DELETE'] satisfies HTTPMethods[]
+
+/** Serves an operation as a route of callers. @param route method and path, for instance `GET /v1/banks/:bank_id` */
+export function serve (app: FastifyInstance, route: string, operation: Operation, own: OwnOptions = {}): void {
+  const [method = '', url = ''] = route.split(' ')
+  const parts = known.get(operation) ?? split(operation, method, url)
+  known.set(operation, parts)
+  const { name, permission, permissionFor, idempotent, conditional } = operation
+  const { mediaTypes, bodyBound, checkedAs, bodyLimit, description = operation.description } = own
+  const { params, querystring, body } = parts
+  app.route({
+    method,
+    url,
+    ...bodyLimit !== undefined && { bodyLimit },
+    config: {
+      scope: 'memory',
+      ...permission !== undefined && { permission },
+      ...permissionFor !== undefined && { permissionFor },
+      ...bodyBound !== undefined && { bodyBound },
+      ...checkedAs !== undefined && { checkedAs },
+    },
+    schema: {
+      operationId: name,
+      tags: [operation.tag],
+      summary: operation.summary,
+      ...description !== undefined && { description },
+      ...params !== undefined && { params },
+      ...querystring !== undefined && { querystring },
+      ...idempotent === true && { headers: IdempotencyHeaders },
+      ...conditional === true && { headers: Preconditions },
+      ...body !== undefined && {
+        body: mediaTypes === undefined
+          ? body
+          : { content: Object.fromEntries(mediaTypes.map((type) => [type, { schema: body }])) },
+      },
+      response: answers(
+        { 200: own.response ?? parts.answer },
+        body === undefined ? [] : BODY_ERRORS, CALLER_ERRORS, idempotent === true ? IDEMPOTENCY_ERRORS : [],
+        operation.errors,
+      ),
+    },
+    handler: async (request, reply) => {
+      const idempotency = idempotent === true ? await idempotencyOf(request, reply) : undefined
+      const precondition = conditional === true ? preconditionOf(request) : undefined
+      const call = new HttpCall(request, reply, idempotency, precondition)
+      const input = inputOf(request, operation, parts)
+      const other = own.instead?.(input, call, request, reply)
+      if (other !== undefined) return await other
+      const answer = await operation.run(app.memory, input, call)
+      if (isTagged(answer)) reply.header('etag', answer.etag)
+      return answer
+    },
+  })
+}
+
+function split ({ request, answer, body }: Operation, method: string, url: string): Parts {
+  const inPath = [...url.matchAll(/:([a-z_]+)/g)].map(([, name]) => name!)
+  const members = Object.entries<TSchema>(request.properties)
+  const part = (belongs: (name: string) => boolean): TObject | undefined => {
+    const properties: TProperties = Object.fromEntries(members.filter(([name]) => belongs(name)))
+    return Object.keys(properties).length === 0 ? undefined : strict(properties)
+  }
+  const rest = inPath.length === 0 ? request : part((name) => !inPath.includes(name))
+  const hasBody = !BODYLESS.includes(method)
+  return {
+    params: part((name) => inPath.includes(name)),
+    querystring: hasBody ? undefined : rest,
+    body: !hasBody ? undefined : body === undefined ? rest : request.properties[body],
+    answer: hasTag(answer) ? withHeaders(answer, 'ETag') : answer,
+  }
+}
+
+function hasTag (answer: TSchema): boolean {
+  return 'properties' in answer && typeof answer.properties === 'object' && answer.properties !== null &&
+    'etag' in answer.properties
+}
+
+function isTagged (answer: unknown): answer is { etag: string } {
+  return typeof answer === 'object' && answer !== null && 'etag' in answer && typeof answer.etag === 'string'
+}
+
+/** The members of a request, which the schemas of the route have checked. */
+function inputOf (
+  request: FastifyRequest, { body: whole }: Operation, { params, body }: Parts,
+): Record<string, unknown> {
+  const given = body === undefined ? request.query : request.body
+  const members = whole === undefined ? given : { [whole]: given }
+  return params === undefined ? Object(members) : Object.assign({}, members, request.params)
+}
+
+class HttpCall implements Call {
+  readonly context: RequestContext
+  readonly idempotency: IdempotencyKey | undefined
+  readonly precondition: Precondition | undefined
+  readonly #reply: FastifyReply
+  #signal: AbortSignal | undefined
+
+  constructor (
+    { context }: FastifyRequest, reply: FastifyReply, idempotency: IdempotencyKey | undefined,
+    precondition: Precondition | undefined,
+  ) {
+    this.context = context
+    this.#reply = reply
+    this.idempotency = idempotency
+    this.precondition = precondition
+  }
+
+  /** Made when an operation asks for it, because many end sooner than a client can leave. */
+  get signal (): AbortSignal {
+    return (this.#signal ??= disconnectSignal(this.#reply))
+  }
+}
