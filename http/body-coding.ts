@@ -15,3 +15,8 @@ export function bodyCodingFault (headers: IncomingHttpHeaders): ServiceError | u
     ? undefined
     : new ServiceError('unsupported_media_type', 'The charset of the body must be UTF-8')
 }
+
+/** The bytes of a body. A request without a body never reaches a content type parser, so it has no bytes. */
+export function bytesOf (body: unknown): Buffer {
+  return Buffer.isBuffer(body) ? body : Buffer.alloc(0)
+}

@@ -16,7 +16,7 @@ import { Refusals } from './refusals.js'
 import { remoteOperations, type ServerConnection } from './remote-operations.js'
 import { createMcpServer } from './server.js'
 import { StdioTransport } from './stdio-transport.js'
-import { MemoryGatewayError } from '../packages/client/src/errors.js'
+import { MemoryGatewayError } from '../packages/client/src/index.js'
 import { stackOf } from '../lib/errors/message-of.js'
 
 /** The number of calls of a client that are executed at a time; further ones wait. */

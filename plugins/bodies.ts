@@ -18,11 +18,6 @@ declare module 'fastify' {
   }
 }
 
-/** The bytes of a body. A request without a body never reaches a content type parser, so it has no bytes. */
-export function bytesOf (body: unknown): Buffer {
-  return Buffer.isBuffer(body) ? body : Buffer.alloc(0)
-}
-
 /** Reads bodies with Fastify's own parsers, each within the limit of its route. */
 async function bodies (app: FastifyInstance): Promise<void> {
   // In the scope that calls them, whose parsers they become.

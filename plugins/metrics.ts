@@ -7,7 +7,7 @@ import type { Telemetry } from '../lib/telemetry/telemetry.js'
 import { CollectedMetrics } from './metrics/collected-metrics.js'
 import { Instruments } from './metrics/instruments.js'
 import { listenHost, ListenError } from '../http/listen-error.js'
-import { metricsRoutes } from '../routes/metrics.js'
+import { metricsRoutes } from './metrics/route.js'
 import connections from './connections.js'
 import errors from './errors.js'
 import hostNames from './host-names.js'
@@ -42,7 +42,7 @@ declare module 'fastify' {
 interface MetricsOptions {
   mode: AuthMode | 'host'
   host: string
-  /** The port that serves only the metrics. Absent: routes/metrics.ts serves them on the gateway's port. */
+  /** The port that serves only the metrics. Absent: metrics/route.ts serves them on the gateway's port. */
   port?: number | undefined
   /** The names in Host that this port serves besides loopback ones. Default: all. */
   allowedHosts?: readonly string[] | undefined

@@ -4,7 +4,7 @@ import { bodyCodingFault } from '../http/body-coding.js'
 import { toServiceError, unsupportedMediaType } from '../http/error-handling.js'
 import { pathParameter } from '../http/path-parameter.js'
 import type { WebhookSource, WebhookSources } from '../lib/sources/webhook-sources.js'
-import { bytesOf } from './bodies.js'
+import { bytesOf } from '../http/body-coding.js'
 import { refuseOnBehalfOfHeader } from './auth/on-behalf-of.js'
 
 const JSON_TYPE = 'application/json'
@@ -35,7 +35,7 @@ async function sourceGuard (app: FastifyInstance, { sources }: { sources: Webhoo
     sourceOf(request, sources)
     // Fastify would refuse a malformed one before the signature is checked.
     const { 'content-type': type } = request.headers
-    if (type !== undefined && !MEDIA_TYPE.test(type)) delete request.headers['content-type']
+    if (type !== undefined && !MEDIA_TYPE.test(type)) request.headers['content-type'] = 'application/octet-stream'
   })
   app.addHook('preValidation', async (request) => {
     const { headers, body, mediaType } = request

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { bytesOf } from '../plugins/bodies.js'
+import { bytesOf } from '../http/body-coding.js'
 import { RetainAnswer } from '../lib/memory/schemas.js'
 import type { WebhookSources } from '../lib/sources/webhook-sources.js'
 import { answers, BODY_ERRORS, LIMIT_ERRORS, ROUTE_ERRORS } from './responses.js'

@@ -1,4 +1,4 @@
-import { unitVectorText } from '../../lib/stores/sql/vector-writer.js'
+import { unitVectorText } from '../../lib/stores/sql/fragments.js'
 import type { SearchRequest } from '../../lib/stores/vector-store.js'
 import { summarize } from '../percentiles.js'
 import { cpuEach, tally, timed } from './cell.js'

@@ -40,7 +40,7 @@ await t.test('requests that wait for the answers before them are served on one c
 })
 
 await t.test('a client that does not read its answer is disconnected, and one that reads slowly is not', async (t) => {
-  const app = await testApp(t, { file: { bounds: { stalled_seconds: 1 } } })
+  const app = await testApp(t, { file: { bounds: { stalled_seconds: 3 } } })
   const items = Array.from({ length: 1000 }, (_, index) => ({ content: `${index} ${'x'.repeat(1000)}` }))
   for (let bank = 0; bank < 30; bank++) {
     t.equal((await app.post('/v1/retain/batch', {
@@ -64,7 +64,7 @@ await t.test('a client that does not read its answer is disconnected, and one th
   }
   const idle = await asking()
   const slow = await asking()
-  const reading = setInterval(() => { slow.client.read(65_536) }, 200)
+  const reading = setInterval(() => { slow.client.read(65_536) }, 100)
   t.teardown(() => { clearInterval(reading) })
   await once(idle.server, 'close')
   t.equal(slow.server.destroyed, false)

@@ -169,7 +169,8 @@ t.test('a client that does not read its stream is disconnected', async (t) => {
   const languageModel = new StreamingModel()
   const line = `${'Alice drinks green tea '.repeat(500)}[1].\n`
   languageModel.parts = () => (async function * () { for (;;) yield { type: 'text' as const, text: line } })()
-  const app = await buildApp(testConfig({ logLevel: 'silent', file: { bounds: { stalled_seconds: 1 } } }), { overrides: { languageModel } })
+  const config = testConfig({ logLevel: 'silent', file: { bounds: { stalled_seconds: 1 } } })
+  const app = await buildApp(config, { overrides: { languageModel } })
   t.teardown(async () => { await app.close() })
   await app.inject({
     method: 'POST', url: '/v1/retain', payload: { bank_id: 'bank', content: 'Alice drinks green tea.' },

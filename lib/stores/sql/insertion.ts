@@ -11,7 +11,7 @@ import { serializationFailure } from './retrying.js'
 import { bankParameters } from './rows.js'
 import type { Statements } from './statements.js'
 import { indexTerm, indexTerms, termsText } from './terms.js'
-import { unitVectorText } from './vector-writer.js'
+import { unitVectorText } from './fragments.js'
 
 /**
  * Maximum size of one statement: a thousand postings are cheap, a hundred thousand delay all other work, in this

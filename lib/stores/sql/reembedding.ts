@@ -3,11 +3,11 @@ import type { Metadata } from '../records.js'
 import { embeddedTexts, nameOf } from '../speaker.js'
 import type { EmbeddingSpace } from '../vector-store.js'
 import type { Executor, Queries } from './executor.js'
-import { countInto, insertVectors } from './fragments.js'
+import { countInto, insertVectors, unitVectorText } from './fragments.js'
 import { retrySerializationFailures } from './retrying.js'
 import { bankParameters, type BankRow, toBankKey } from './rows.js'
 import { makeStatements, type Statements, STATISTICS_SHARDS } from './statements.js'
-import { adoptSpace, unitVectorText } from './vector-writer.js'
+import { adoptSpace } from './vector-writer.js'
 
 export type ReembeddingStatements = Record<
   'progress' | 'missing' | 'addVectors' | 'lockSpace' | 'move' | 'flag' | 'dropVectors', string

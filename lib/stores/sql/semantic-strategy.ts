@@ -1,8 +1,7 @@
 import type { BankKey } from '../../identity/context.js'
 import type { EmbeddingSpace, SearchRequest } from '../vector-store.js'
-import { filteredRead, liveAt, type Parameters, type Statement } from './fragments.js'
+import { filteredRead, liveAt, type Parameters, type Statement, unitVectorText } from './fragments.js'
 import { filteredMemories, GRID, ofBank, type Shape } from './search-shape.js'
-import { unitVectorText } from './vector-writer.js'
 
 /**
  * hnsw.ef_search, the number of neighbours that the index scan examines: a multiple of those wanted, and a minimum
