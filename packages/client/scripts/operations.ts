@@ -182,7 +182,9 @@ function methodOf (schemas: Document['components']['schemas'], operation: Operat
   const inHeader = members.filter(({ in: place }) => place === 'header').map(({ name }) => name)
   const hasQuery = members.some(({ in: place }) => place === 'query')
   const bodyName = members.length > 0 && body !== undefined ? bodyMember(operation) : undefined
-  const named = [...inPath, ...inHeader.map((name) => name.replaceAll('-', '_')), ...bodyName === undefined ? [] : [bodyName]]
+  const named = [
+    ...inPath, ...inHeader.map((name) => name.replaceAll('-', '_')), ...bodyName === undefined ? [] : [bodyName],
+  ]
   const query = named.length === 0 ? 'request' : 'query'
   const pattern = named.length === 0 ? 'request' : `{ ${[...named, ...hasQuery ? ['...query'] : []].join(', ')} }`
   const isOptional = members.length > 0 && !members.some(({ required }) => required)
@@ -206,7 +208,8 @@ function methodOf (schemas: Document['components']['schemas'], operation: Operat
   return page === undefined
     ? `${head}${signature(`async ${name}`, parameters, `Promise<T.${answer}>`)}` +
       `    return await ${send('')}\n  }\n`
-    : `${head}${signature(name, parameters, `Listing<T.${page.item}, T.${answer}>`)}    const path = ${pathText}\n` +
+    : `${head}${signature(name, parameters, `Listing<T.${page.item}, T.${answer}>`)}` +
+      `    const path = ${pathText}\n` +
       `    return new Listing((cursor) => ${send(`<T.${answer}>`)}, (page) => page.${page.member})\n  }\n`
 }
 
@@ -244,7 +247,7 @@ function comment (texts: Array<string | undefined>, indent: string): string {
   const lines = texts.flatMap((text) => text === undefined ? [] : wrapped(text.replaceAll('*/', '*\\/'), indent))
   const [only, ...more] = lines
   if (only === undefined) return ''
-  if (more.length === 0 && only.length <= 112) return `${indent}/** ${only} */\n`
+  if (more.length === 0 && indent.length + only.length <= 113) return `${indent}/** ${only} */\n`
   return [`${indent}/**`, ...lines.map((line) => `${indent} * ${line}`.trimEnd()), `${indent} */\n`].join('\n')
 }
 

@@ -144,7 +144,9 @@ export interface ListMemoriesRequest {
   tags?: In<'listMemories', 'query'>['tags'] | undefined
   /** Whether a memory must have any or all of the tags. Default any. A search or list without tags ignores it. */
   tags_match?: In<'listMemories', 'query'>['tags_match'] | undefined
-  /** A JSON object of strings, numbers, booleans and nulls. Only memories whose metadata contains all of its members. */
+  /**
+   * A JSON object of strings, numbers, booleans and nulls. Only memories whose metadata contains all of its members.
+   */
   metadata?: In<'listMemories', 'query'>['metadata'] | undefined
   /** Only memories that one of these said, compared without regard to case. */
   speakers?: In<'listMemories', 'query'>['speakers'] | undefined
