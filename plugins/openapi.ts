@@ -1,6 +1,6 @@
 import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, RouteOptions } from 'fastify'
 import fp from 'fastify-plugin'
 import { ErrorSchema } from '../http/error-schema.js'
 import type { AuthMode } from '../lib/config/config.js'
@@ -24,6 +24,11 @@ const SERVERS = [
 interface OpenApiOptions {
   mode: AuthMode | 'host'
   version: string
+}
+
+/** Whether a POST changes nothing, so that clients may send it again after a lost connection. */
+function isRepeatable ({ method, config }: RouteOptions): boolean {
+  return method === 'POST' && (config?.permission === 'read' || config?.repeatable === true)
 }
 
 /** Serves /openapi.json, which is made from the schemas of the routes, and its pages at /docs. */
@@ -55,7 +60,11 @@ async function openapi (app: FastifyInstance, { mode, version }: OpenApiOptions)
       components: { schemas: { Error: ErrorSchema }, securitySchemes: securitySchemesOf(mode) },
     },
     transform: ({ schema, url, route }) => ({
-      schema: { ...schema, security: securityOf(route.config?.scope ?? 'public', mode) },
+      schema: {
+        ...schema,
+        security: securityOf(route.config?.scope ?? 'public', mode),
+        ...(isRepeatable(route) && { 'x-repeatable': true }),
+      },
       url,
     }),
     transformObject: (made) => 'openapiObject' in made ? forGenerators(made.openapiObject) : made.swaggerObject,

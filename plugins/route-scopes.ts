@@ -20,6 +20,8 @@ declare module 'fastify' {
      * repeated.
      */
     permission?: Permission | undefined
+    /** Whether a POST without `permission: 'read'` changes nothing either; the document says so to clients. */
+    repeatable?: boolean
   }
   interface FastifyInstance {
     /** Every route in the order of registration, for the OpenAPI document, the 405 answers and tests. */

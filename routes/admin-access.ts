@@ -47,7 +47,7 @@ export const adminAccessRoutes: FastifyPluginAsyncTypebox<{ mode: AuthMode | 'ho
   }, async () => accessReport.rules())
 
   app.post('/v1/admin/access/check', {
-    config,
+    config: { ...config, repeatable: true },
     schema: {
       operationId: 'adminCheckAccess',
       tags: ['admin'],

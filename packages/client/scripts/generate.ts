@@ -1,17 +1,16 @@
-// Writes the types of the gateway's OpenAPI document to src/generated/openapi.ts.
-//   npm run generate -w packages/client            writes the file
-//   npm run generate:check -w packages/client      fails when the file is not that of the document
+// Writes the types and methods of the gateway's OpenAPI document to src/generated.
+//   npm run generate -w packages/client            writes the files
+//   npm run generate:check -w packages/client      fails when one is not that of the document
 import { mkdir, writeFile } from 'node:fs/promises'
-import { committedTypes, GENERATED, typesOfDocument } from './openapi-types.js'
+import { committedFile, GENERATED, generatedFiles } from './generated.js'
 
-const types = await typesOfDocument()
-if (process.argv.includes('--check')) {
-  if (types !== await committedTypes()) {
-    console.error('src/generated/openapi.ts is not of the present OpenAPI document: npm run generate -w ' +
-      'packages/client')
+const isCheck = process.argv.includes('--check')
+await mkdir(GENERATED, { recursive: true })
+for (const [name, text] of Object.entries(await generatedFiles())) {
+  if (!isCheck) {
+    await writeFile(new URL(name, GENERATED), text)
+  } else if (text !== await committedFile(name)) {
+    console.error(`src/generated/${name} is not of the present OpenAPI document: npm run generate -w packages/client`)
     process.exitCode = 1
   }
-} else {
-  await mkdir(new URL('.', GENERATED), { recursive: true })
-  await writeFile(GENERATED, types)
 }

@@ -1,5 +1,5 @@
 import { errorOf, MemoryGatewayError, parseObject } from './errors.js'
-import type { CallOptions, ClientOptions, Timing } from './options.js'
+import type { CallOptions, ClientOptions, Timing, WriteOptions } from './options.js'
 import { hasLostAnswer, isRetriable, retryDelay, type Safety } from './retry.js'
 import { linesOf } from './streams.js'
 import { Deadline, systemTiming, untilAborted } from './timing.js'
@@ -13,8 +13,11 @@ export interface Call {
   /** With a leading slash, percent-encoded. */
   path: string
   query?: object
-  body?: string | Blob
+  /** Sent as JSON, of the type `application/json` unless the headers name another. */
+  json?: object
+  body?: Blob
   headers?: Record<string, string | undefined>
+  /** A `keyed` call gets an Idempotency-Key, one for all attempts. */
   safety: Safety
 }
 
@@ -51,7 +54,9 @@ export class Transport {
   }
 
   /** The JSON object of the answer. */
-  async json<Answer> (call: Call, options: CallOptions = {}): Promise<Answer> {
+  async json<Answer> ({ headers, ...rest }: Call, options: WriteOptions = {}): Promise<Answer> {
+    const key = rest.safety === 'keyed' ? options.idempotencyKey ?? createKey() : undefined
+    const call = { ...rest, headers: { ...headers, 'idempotency-key': key } }
     const deadline = this.#deadline(options)
     try {
       return await this.#sendWithRetries(call, options, deadline, async (response) => {
@@ -141,8 +146,8 @@ export class Transport {
   }
 
   #request (
-    { method, path, query = {}, body, headers = {} }: Call, { requestId }: CallOptions, bearer: string | undefined,
-    signal: AbortSignal,
+    { method, path, query = {}, json, body: bytes, headers }: Call, { requestId }: CallOptions,
+    bearer: string | undefined, signal: AbortSignal,
   ): [url: string, init: RequestInit] {
     const { apiKey, principal, onBehalfOf } = this.#options
     const search = new URLSearchParams()
@@ -152,6 +157,7 @@ export class Transport {
     // Throws here for an invalid header, so that this mistake of the caller is not reported as a lost connection.
     const allHeaders = new Headers(this.#options.headers)
     const callHeaders = {
+      ...(json !== undefined && { 'content-type': 'application/json' }),
       ...headers,
       'x-api-key': apiKey,
       'x-service-principal': asUtf8(principal),
@@ -161,6 +167,7 @@ export class Transport {
     }
     for (const [name, value] of Object.entries(callHeaders)) if (value !== undefined) allHeaders.set(name, value)
     const url = `${this.#base}${path}?${search}`.replace(/\?$/, '')
+    const body = json === undefined ? bytes : JSON.stringify(json)
     // Following a redirect could send the credentials to another server.
     return [url, { method, headers: allHeaders, signal, redirect: 'manual', ...(body !== undefined && { body }) }]
   }
@@ -191,4 +198,9 @@ function requestIdOf ({ headers }: Response): string | undefined {
 function asUtf8 (text: string | undefined): string | undefined {
   if (text === undefined) return undefined
   return Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join('')
+}
+
+/** A random key of 128 bits. `crypto.randomUUID` does not exist on pages without TLS. */
+function createKey (): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('')
 }
