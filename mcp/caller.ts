@@ -6,8 +6,7 @@ import { requestFingerprint } from '../lib/memory/request-fingerprint.js'
 import type { MemoryService } from '../lib/memory/service.js'
 import type { Operation } from '../lib/operations/operation.js'
 // Imported by path, because the package of the gateway contains the built client and does not depend on its package.
-import { MemoryGatewayClient } from '../packages/client/src/index.js'
-import { Listing } from '../packages/client/src/pages.js'
+import { Listing, MemoryGatewayClient } from '../packages/client/src/index.js'
 
 interface CallOptions {
   /** Aborts when the client cancels the call or disconnects. */

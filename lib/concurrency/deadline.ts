@@ -1,6 +1,4 @@
 import { linkedAbort, unlessAborted } from './aborting.js'
-import { systemFlow } from './system-flow.js'
-import { turns } from './turn-budget.js'
 
 /** The work did not end within its time. */
 export class DeadlineExceeded extends Error {
@@ -22,12 +20,9 @@ interface DeadlineOptions {
   expired?: (() => Error) | undefined
 }
 
-/** Requests that arrived together expire together, so all expiries are one flow of the event loop. */
-const EXPIRY_FLOW = systemFlow('deadlines')
-
 /**
  * The time that a task has, passed to everything that it waits for. Call `end` when the task is done. It is our own
- * because AbortSignal.any keeps derived signals in memory, and many expiries at once share the event loop fairly here.
+ * because AbortSignal.any keeps derived signals in memory.
  */
 export class Deadline {
   /** Aborted when the time is over or the caller's signal is. */
@@ -47,14 +42,9 @@ export class Deadline {
     this.timeoutMs = timeoutMs
     this.#timer = timer
     this.#expiresAt = timer() + timeoutMs
-    let ended = false
-    const expire = async () => {
-      await turns.next(EXPIRY_FLOW)
-      if (!ended) controller.abort(expired())
-    }
-    const timeout = timeoutMs === Infinity ? undefined : setTimeout(() => { void expire() }, timeoutMs)
+    const expire = () => { controller.abort(expired()) }
+    const timeout = timeoutMs === Infinity ? undefined : setTimeout(expire, timeoutMs)
     this.#end = () => {
-      ended = true
       clearTimeout(timeout)
       unlink()
     }

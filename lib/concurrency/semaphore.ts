@@ -1,7 +1,3 @@
-import { FlowTree, type Flow } from './flow-tree.js'
-import { systemFlow } from './system-flow.js'
-import { NO_CALLER, turns } from './turn-budget.js'
-
 export interface SemaphoreOptions {
   /** Permits that can be held at a time. */
   permits: number
@@ -15,70 +11,63 @@ export interface SemaphoreOptions {
   queueFullError?: () => Error
 }
 
-interface Waiter {
-  /** @returns whether the waiter takes the permit */
-  tryGrant: () => boolean
-  reject: (error: Error) => void
-}
-
-/** Many waits can time out at the same moment, so all refusals are one flow of the event loop. */
-const REFUSAL_FLOW = systemFlow('refusals of semaphores')
-
 /** How to wait for a permit. */
 interface AcquireOptions {
   /** Ends the wait with its reason. */
   signal?: AbortSignal | undefined
   /** Milliseconds to wait at most; Infinity: no limit. Default: that of the semaphore. */
   waitMs?: number
-  /** Whom the permit is for. Default: one flow for all. */
-  flow?: Flow | undefined
 }
 
-const COMMON_FLOW: Flow = [NO_CALLER]
+interface Waiter {
+  /** @returns whether the waiter takes the permit */
+  tryGrant: () => boolean
+  reject: (error: unknown) => void
+}
 
 /**
- * A bounded number of permits with a bounded queue of waiters. A released permit goes to the flow that holds fewest,
- * and within a flow to the first to arrive. It is our own because p-limit, p-queue, async-sema and cockatiel's bulkhead
- * lack flows, a bound on the wait, on the queue, or a way to leave it.
+ * A bounded number of permits with a bounded queue, served in the order of arrival. It is our own because p-limit,
+ * p-queue, async-sema and cockatiel's bulkhead lack a bound on the wait, on the queue, or a way to leave it.
  */
 export class Semaphore {
   readonly permits: number
   readonly #options: SemaphoreOptions
-  readonly #flows = new FlowTree<Waiter>()
-  #free: number
+  /** In the order of their arrival. */
+  readonly #waiters = new Set<Waiter>()
+  #held = 0
   #closed: Error | undefined
 
   constructor (options: SemaphoreOptions) {
     this.#options = options
-    this.#free = this.permits = options.permits
+    this.permits = options.permits
   }
 
   /** Permits that are held. */
   get held (): number {
-    return this.permits - this.#free
+    return this.#held
   }
 
   /** Callers that wait for a permit. */
   get waiting (): number {
-    return this.#flows.waiting
+    return this.#waiters.size
   }
 
   /**
    * @returns releases the permit; a second call of it does nothing
    * @throws the reason of the signal; `queueFullError` and `timeoutError` of the options; the error of close()
    */
-  async acquire (
-    { signal, waitMs = this.#options.waitMs ?? Infinity, flow = COMMON_FLOW }: AcquireOptions = {},
-  ): Promise<() => void> {
+  async acquire ({ signal, waitMs = this.#options.waitMs ?? Infinity }: AcquireOptions = {}): Promise<() => void> {
     signal?.throwIfAborted()
     if (this.#closed !== undefined) throw this.#closed
-    if (this.#free > 0) this.#take(flow)
-    else if (!await this.#wait(flow, signal, waitMs)) signal?.throwIfAborted()
+    if (this.#held < this.permits) this.#held++
+    else await this.#wait(signal, waitMs)
     let isHeld = true
     return () => {
       if (!isHeld) return
       isHeld = false
-      this.#release(flow)
+      this.#held--
+      // The permit passes directly to the next waiter, so that no later caller can overtake it.
+      for (const waiter of this.#waiters) if (waiter.tryGrant()) return
     }
   }
 
@@ -98,63 +87,37 @@ export class Semaphore {
   /** Refuses all waiting and all later callers with this error; permits that are held can still be released. */
   close (error: Error): void {
     this.#closed = error
-    for (const waiter of [...this.#flows]) waiter.reject(error)
+    for (const waiter of this.#waiters) waiter.reject(error)
   }
 
-  #take (flow: Flow): void {
-    this.#free--
-    this.#flows.hold(flow, 1)
-  }
-
-  #release (flow: Flow): void {
-    this.#free++
-    this.#flows.hold(flow, -1)
-    // The permit passes directly to the next waiter, so that no later caller can overtake it.
-    for (let next = this.#flows.next(); next !== undefined; next = this.#flows.next()) if (next.tryGrant()) return
-  }
-
-  /** Makes room in a full queue for a flow by refusing the last waiter of a flow with more. @throws queueFullError() */
-  #makeRoom (flow: Flow): void {
-    const { maxWaiting = Infinity, timeoutError, queueFullError: full = () => timeoutError(0) } = this.#options
-    if (this.#flows.waiting < maxWaiting) return
-    const last = this.#flows.replaceableBy(flow)
-    if (last === undefined) throw full()
-    last.reject(full())
-  }
-
-  /** @returns true with the permit, false when the signal aborted */
-  async #wait (flow: Flow, signal: AbortSignal | undefined, waitMs: number): Promise<boolean> {
-    this.#makeRoom(flow)
-    const { timeoutError: late } = this.#options
-    return await new Promise<boolean>((resolve, reject) => {
+  async #wait (signal: AbortSignal | undefined, waitMs: number): Promise<void> {
+    const { maxWaiting = Infinity, timeoutError: late, queueFullError: full = () => late(0) } = this.#options
+    if (this.#waiters.size >= maxWaiting) throw full()
+    await new Promise<void>((resolve, reject) => {
+      const endsAt = performance.now() + waitMs
       const leave = () => {
         clearTimeout(timer)
         signal?.removeEventListener('abort', abort)
-        this.#flows.delete(flow, waiter)
+        this.#waiters.delete(waiter)
       }
-      const endsAt = performance.now() + waitMs
       const waiter: Waiter = {
         tryGrant: () => {
           // A waiter whose time is over does not use the permit, so the next one gets it.
           const isInTime = performance.now() < endsAt
-          if (isInTime) {
-            this.#flows.noteServed(flow)
-            this.#take(flow)
+          if (!isInTime) waiter.reject(late(waitMs))
+          else {
             leave()
-            resolve(true)
-          } else waiter.reject(late(waitMs))
+            this.#held++
+            resolve()
+          }
           return isInTime
         },
         reject: (error) => { leave(); reject(error) },
       }
-      const abort = () => { leave(); resolve(false) }
-      const expire = async () => {
-        await turns.next(REFUSAL_FLOW)
-        if (this.#flows.has(flow, waiter)) waiter.reject(late(waitMs))
-      }
-      const timer = waitMs === Infinity ? undefined : setTimeout(() => { void expire() }, waitMs)
+      const abort = () => { waiter.reject(signal?.reason) }
+      const timer = waitMs === Infinity ? undefined : setTimeout(() => { waiter.reject(late(waitMs)) }, waitMs)
       signal?.addEventListener('abort', abort, { once: true })
-      this.#flows.add(flow, waiter)
+      this.#waiters.add(waiter)
     })
   }
 }

@@ -1,4 +1,3 @@
-import { systemFlow } from '../concurrency/system-flow.js'
 import { BANK_ID, PRINCIPAL } from '../validation/ids.js'
 import type { Trust } from './trust.js'
 
@@ -29,26 +28,20 @@ export interface RequestContext {
 export interface BankKey {
   tenantId: string | null
   bankId: string
-  /** Whom work on the bank is for (`callerOf`), so that stores can be fair to callers. Not part of the identity. */
-  caller?: string
 }
 
 /** The bank that a caller means by a name: the one of the caller's tenant. */
 export function bankOf (context: RequestContext, bankId: string): BankKey {
-  return { tenantId: context.tenantId, bankId, caller: callerOf(context) }
+  return { tenantId: context.tenantId, bankId }
 }
 
 /**
- * One string for each caller of a tenant. What is shared between callers fairly (the event loop, streams) is counted by
- * it.
+ * One string for each caller of a tenant, by which rate limits and streams are counted.
  */
 export function callerOf ({ tenantId, principal = '' }: RequestContext): string {
   // A principal has no white space, so the string is unambiguous. Neither part has a control character.
   return `${principal} ${tenantId ?? ''}`
 }
-
-/** The caller string of operators, who have no context. */
-export const OPERATOR = systemFlow('operators')
 
 const WHOLE_PRINCIPAL = new RegExp(`^${PRINCIPAL}$`, 'u')
 const TYPED = /^([^:]*):(.*)$/su
@@ -120,10 +113,4 @@ export function bankOfKey (key: string): BankKey {
 /** The keys of a tenant's banks: those from the first on, and before the second. */
 export function keysOfTenant (tenantId: string | null): { from: string, before: string } {
   return { from: `${tenantId ?? ''}${KEY_SEPARATOR}`, before: `${tenantId ?? ''}\u0020` }
-}
-
-/** Whom work on the bank is for, so that callers share what is scarce evenly, and the banks of a caller its share. */
-export function flowOf (bank: BankKey): string[] {
-  const id = bankKeyString(bank)
-  return bank.caller === undefined ? [id] : [bank.caller, id]
 }

@@ -1,7 +1,7 @@
 import { deniedDetail, PERMISSIONS } from '../access/access-control.js'
 import { mapGivingWay } from '../concurrency/event-loop.js'
 import { invalidField } from '../errors/service-error.js'
-import { bankOf, isPrincipal, OPERATOR, type RequestContext } from '../identity/context.js'
+import { bankOf, isPrincipal, type RequestContext } from '../identity/context.js'
 import { PRINCIPAL_IN_WORDS } from '../validation/ids.js'
 import { pageSize, RESOLVE_BATCH, type Banks } from './banks.js'
 import type { Dependencies } from './dependencies.js'
@@ -48,7 +48,6 @@ export class AccessReport {
       now: clock(),
       tenantId: context.tenantId,
       limit: limit + 1,
-      caller: OPERATOR,
       after,
     })
     const shown = found.slice(0, limit)

@@ -3,7 +3,6 @@ import type { RequestContext } from '../identity/context.js'
 import { dayOf, formatDay, parseDay } from '../time/days.js'
 import { isUuid } from '../validation/ids.js'
 import type { Dependencies } from './dependencies.js'
-import type { OperationOptions } from './operation-options.js'
 import { clamp, toRecord } from './records.js'
 import {
   GROWTH_DAYS, NEIGHBOURS, type GrowthAnswer, type GrowthQuery, type NeighboursAnswer, type NeighboursQuery,
@@ -26,7 +25,6 @@ export class BankBrowser {
    */
   async neighbours (
     query: { bank_id: string, memory_id: string } & NeighboursQuery, context: RequestContext,
-    { budget }: Pick<OperationOptions, 'budget'> = {},
   ): Promise<NeighboursAnswer> {
     const { directory, store, clock } = this.#deps
     const { bank_id: bankId, memory_id: memoryId } = query
@@ -38,7 +36,7 @@ export class BankBrowser {
       clamp(requested ?? NEIGHBOURS.default, NEIGHBOURS.min, NEIGHBOURS.max)
     )) as [number, number]
     // One more on each side shows whether there are further ones.
-    const request = { now: clock(), before: maxBefore + 1, after: maxAfter + 1, budget }
+    const request = { now: clock(), before: maxBefore + 1, after: maxAfter + 1 }
     const found = isUuid(memoryId) ? await store.neighbours(key, memoryId.toLowerCase(), request) : undefined
     if (found === undefined) throw new ServiceError('not_found', 'No such memory')
     const { memory, before, after } = found

@@ -1,5 +1,5 @@
 import { ServiceError } from '../errors/service-error.js'
-import { bankOf, callerOf, OPERATOR, type BankKey, type RequestContext } from '../identity/context.js'
+import { bankOf, type BankKey, type RequestContext } from '../identity/context.js'
 import { isUuid } from '../validation/ids.js'
 import { mostFrequent } from '../stores/most-frequent.js'
 import type { BankSummary } from '../stores/vector-store.js'
@@ -46,7 +46,6 @@ export class Banks {
       const page = await this.#summaries({
         tenantId: context.tenantId,
         limit: READ_AHEAD,
-        caller: callerOf(context),
         after,
       })
       for (let at = 0; at < page.length && banks.length <= limit; at += RESOLVE_BATCH) {
@@ -76,7 +75,7 @@ export class Banks {
 
   async describe (bankId: string, context: RequestContext): Promise<BankAnswer> {
     const { key: bank } = await this.#deps.directory.openOne(context, 'read', bankId)
-    const [summary] = await this.#summaries({ ...bank, limit: 1, caller: callerOf(context) })
+    const [summary] = await this.#summaries({ ...bank, limit: 1 })
     return toBankAnswer(summary ?? { ...bank, memoryCount: 0, lastRetainedAt: null })
   }
 
@@ -105,7 +104,6 @@ export class Banks {
    */
   async memories (
     query: { bank_id: string } & MemoriesQuery, context: RequestContext,
-    { budget }: Pick<OperationOptions, 'budget'> = {},
   ): Promise<MemoriesAnswer> {
     const { directory, store, clock } = this.#deps
     const { bank_id: bankId, order = 'newest', offset = 0 } = query
@@ -128,7 +126,6 @@ export class Banks {
       now,
       limit: limit + 1,
       filters,
-      budget,
       order: order === 'newest' ? undefined : order,
       offset: offset > 0 ? offset : undefined,
       after: place && { retainedAt: place[0], memoryId: place[1] },
@@ -157,7 +154,7 @@ export class Banks {
   async administer (only: { tenantId?: string, bankId?: string }): Promise<AdminBanksAnswer> {
     const banks: AdminBanksAnswer['banks'] = []
     for (let after: BankSummary | undefined; ;) {
-      const page = await this.#summaries({ ...only, limit: ADMIN_PAGE, caller: OPERATOR, after })
+      const page = await this.#summaries({ ...only, limit: ADMIN_PAGE, after })
       banks.push(...await mapGivingWay(page, (summary) => (
         { tenant_id: summary.tenantId, ...toBankAnswer(summary) }
       )))

@@ -1,5 +1,4 @@
 import { LRUCache } from 'lru-cache'
-import { reservationOf, type ByteReservation, type RowBudget } from '../concurrency/byte-budget.js'
 import type { BankKey } from '../identity/context.js'
 import type { Candidate, Filters, SearchResult, StoredMemory, VectorStore } from '../stores/vector-store.js'
 import { isAtLeast, type Trust } from '../identity/trust.js'
@@ -30,16 +29,12 @@ interface SearchedBank {
   store: Pick<VectorStore, 'search' | 'findRepeated'>
   key: BankKey
   now: number
-  /** Bounds the memories that the searches fetch. */
-  budget?: RowBudget | undefined
 }
 
 /** An item's profile, and the memories of the bank that it may repeat. */
 interface Compared {
   profile: TextProfile
   candidates: readonly Candidate[]
-  /** Returns the share of the candidates to the budget. */
-  release: () => void
 }
 
 /**
@@ -47,7 +42,7 @@ interface Compared {
  * it. A memory of lower trust neither excludes nor replaces one of higher trust: both are then in the bank, and of
  * exact repeats the store keeps the one of higher trust.
  * @param deduplication any action but `off`, which has `planWithoutDedup`
- * @throws ServiceError dependency_unavailable; server_busy when the memories for comparison exceed the budget
+ * @throws ServiceError dependency_unavailable
  */
 export async function planDedup (
   items: readonly PreparedMemory[], deduplication: BankSettings['deduplication'], bank: SearchedBank,
@@ -99,7 +94,6 @@ export async function planDedup (
   for await (const compared of prefetch(items, MAX_CONCURRENT_SEARCHES, async (item) => await stored.search(item))) {
     if (isDue()) await giveWay()
     decisions.push(await decide(items[decisions.length]!, compared))
-    compared.release()
   }
   return { memories: earlier.memories, items: replaced.size === 0 ? decisions : redirected(decisions, replaced) }
 }
@@ -141,13 +135,10 @@ class StoredMemories {
   }
 
   async search ({ memory }: PreparedMemory): Promise<Compared> {
-    const { budget } = this.#bank
     if (isDue()) await giveWay()
     const { profile, longest: terms } = profileOf(memory.text)
-    const reservation = budget && reservationOf(budget)
-    const release = () => { reservation?.release() }
-    if (terms.length === 0) return { profile, candidates: [], release }
-    return { profile, candidates: await this.#candidates(memory.documentId, terms, reservation), release }
+    if (terms.length === 0) return { profile, candidates: [] }
+    return { profile, candidates: await this.#candidates(memory.documentId, terms) }
   }
 
   /**
@@ -155,9 +146,7 @@ class StoredMemories {
    * index lists the memories without a document, so that the store would look up every match; these are first searched
    * without a filter, which is enough unless the nearest memories include others.
    */
-  async #candidates (
-    documentId: string | null, terms: string[], reservation: ByteReservation | undefined,
-  ): Promise<Candidate[]> {
+  async #candidates (documentId: string | null, terms: string[]): Promise<Candidate[]> {
     const { store, key, now } = this.#bank
     const find = async (filters: Filters): Promise<{ all: Candidate[], ofDocument: Candidate[] }> => {
       const { lexical: all = [] }: Partial<SearchResult> = await store.search({
@@ -166,14 +155,12 @@ class StoredMemories {
         filters,
         lexical: { terms, ...BM25 },
         limit: CANDIDATES,
-        budget: reservation && { take: (bytes) => { reservation.grow(bytes) } },
       })
       return { all, ofDocument: all.filter(({ memory }) => memory.documentId === documentId) }
     }
     const filters = { documentIds: [documentId] }
     const { all, ofDocument } = await find(documentId === null ? {} : filters)
     if (all.length < CANDIDATES || ofDocument.length === all.length) return ofDocument
-    reservation?.release()
     return (await find(filters)).ofDocument
   }
 

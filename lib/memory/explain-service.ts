@@ -12,7 +12,6 @@ import {
   timesStage, type ObservedRecall, type StrategyPlaces,
 } from './explain-stages.js'
 import { commonSettings } from './file-settings.js'
-import type { OperationOptions } from './operation-options.js'
 import { openSearchedBanks, retrievalBounds } from './recall-service.js'
 import { readFilters, readReference } from './records.js'
 import { retrievalRequest } from './retrieval-request.js'
@@ -33,7 +32,7 @@ export class ExplainService {
 
   /** @throws ServiceError as RecallService.recall */
   async explain (
-    request: ExplainRequest, context: RequestContext, { budget }: Pick<OperationOptions, 'budget'> = {},
+    request: ExplainRequest, context: RequestContext,
   ): Promise<ExplainAnswer> {
     const { admission, live, store, clock } = this.#deps
     const banks = await openSearchedBanks(request, context, this.#deps)
@@ -46,7 +45,7 @@ export class ExplainService {
     if (memory === undefined) return { memory_id: memoryId, ...NOT_RANKED, verdict: 'not_in_bank', stages: {} }
     const settings = commonSettings(banks, live.current)
     const retrieval = retrievalRequest({
-      bounds: retrievalBounds(request, banks), banks, filters, settings, context, reference, budget,
+      bounds: retrievalBounds(request, banks), banks, filters, settings, reference,
     })
     const ranked = await this.#rank(retrieval)
     const failed = failedFilters(memory, filters)

@@ -1,4 +1,3 @@
-import type { RowBudget } from '../concurrency/byte-budget.js'
 import type { Precondition } from './entity-tags.js'
 import type { IdempotencyKey } from './idempotency.js'
 
@@ -11,14 +10,12 @@ export interface OperationOptions {
    * that has begun is not cancelled; one that has not begun changes nothing.
    */
   readonly signal?: AbortSignal | undefined
-  /** Bounds the rows that the store reads into the process. */
-  readonly budget?: RowBudget | undefined
   /** The version of a bank's configuration that a change of it requires. */
   readonly precondition?: Precondition | undefined
 }
 
 /** Options of an operation that searches. */
-export type SearchOptions = Pick<OperationOptions, 'signal' | 'budget'>
+export type SearchOptions = Pick<OperationOptions, 'signal'>
 
 /** Options of an operation that stores memories. */
-export type RetainOptions = Pick<OperationOptions, 'idempotency' | 'signal' | 'budget'>
+export type RetainOptions = Pick<OperationOptions, 'idempotency' | 'signal'>

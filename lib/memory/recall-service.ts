@@ -24,7 +24,7 @@ export class RecallService {
   }
 
   async recall (
-    request: RecallRequest, context: RequestContext, { signal, budget }: SearchOptions = {},
+    request: RecallRequest, context: RequestContext, { signal }: SearchOptions = {},
   ): Promise<RecallAnswer> {
     const { admission, live, retriever, modelAssistedRecall } = this.#deps
     const banks = await openSearchedBanks(request, context, this.#deps)
@@ -41,7 +41,7 @@ export class RecallService {
     const reranker = request.model_rerank === true ? modelAssistedRecall.reranker(options) : undefined
     const bounds = retrievalBounds(request, banks)
     const retrieval = retrievalRequest({
-      bounds, banks, filters, settings, context, reference, rewrites, reranker, signal, budget,
+      bounds, banks, filters, settings, reference, rewrites, reranker, signal,
     })
     let rankings: RecallObservation['rankings'] = []
     const retrieved = await retriever.retrieve(retrieval, explain ? (seen) => { rankings = seen.rankings } : undefined)

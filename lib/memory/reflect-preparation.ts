@@ -57,7 +57,7 @@ export interface ReflectRun {
  */
 export async function prepareReflect (
   request: ReflectRequest, context: RequestContext, deps: Dependencies,
-  { timer, newBoundary }: ReflectOptions, { signal, budget }: SearchOptions,
+  { timer, newBoundary }: ReflectOptions, { signal }: SearchOptions,
 ): Promise<ReflectRun> {
   const { live, retriever, meteredModel, clock } = deps
   const banks = await openSearchedBanks(request, context, deps)
@@ -78,7 +78,7 @@ export async function prepareReflect (
     const admitted = await deadline.wait(admission)
     const bounds = { query: request.query, limit: CANDIDATES, minScore: reflect.minScore }
     const retrieval = {
-      ...retrievalRequest({ bounds, banks, filters, settings, context, reference, signal: deadline.signal, budget }),
+      ...retrievalRequest({ bounds, banks, filters, settings, reference, signal: deadline.signal }),
       sufficientCosine: deps.embeddings.evidenceCosine,
     }
     const retrieved = await deadline.wait(retriever.retrieve(retrieval))

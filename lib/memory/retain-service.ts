@@ -1,4 +1,3 @@
-import type { RowBudget } from '../concurrency/byte-budget.js'
 import { invalidField, ServiceError } from '../errors/service-error.js'
 import { bankKeyString, type RequestContext } from '../identity/context.js'
 import { LowerTrustError, MemoryChangedError } from '../stores/vector-store.js'
@@ -31,8 +30,6 @@ interface Retain {
   context: RequestContext
   keyed: KeyedWrite | undefined
   signal: AbortSignal | undefined
-  /** Bounds the memories that deduplication fetches. */
-  budget: RowBudget | undefined
   /** Documents that the items replace. */
   documents: readonly string[]
 }
@@ -57,13 +54,13 @@ export class RetainService {
    */
   async retain (
     { bank_id: bankId, ...item }: RetainRequest, context: RequestContext,
-    { idempotency, signal, budget }: RetainOptions = {},
+    { idempotency, signal }: RetainOptions = {},
   ): Promise<RetainAnswer> {
     const documents = replacedDocuments([item])
     const bank = await this.#open(context, bankId, documents)
     const { idempotency: keys } = this.#deps
     const answer = await keys.runOnce(idempotency, context, bank.key, retainAnswer, async (keyed) => (
-      await this.#retain({ bank, items: [item], at: () => '', context, keyed, signal, budget, documents })
+      await this.#retain({ bank, items: [item], at: () => '', context, keyed, signal, documents })
     ))
     return this.#mayRead(context, bank) ? answer : withoutNearDuplicate(answer)
   }
@@ -71,13 +68,13 @@ export class RetainService {
   /** @throws ServiceError as `retain`; invalid_request concerns the first invalid item */
   async retainBatch (
     { bank_id: bankId, items }: RetainBatchRequest, context: RequestContext,
-    { idempotency, signal, budget }: RetainOptions = {},
+    { idempotency, signal }: RetainOptions = {},
   ): Promise<RetainBatchAnswer> {
     const documents = replacedDocuments(items)
     const bank = await this.#open(context, bankId, documents)
     const { idempotency: keys } = this.#deps
     const answer = await keys.runOnce(idempotency, context, bank.key, retainBatchAnswer, async (keyed) => (
-      await this.#retain({ bank, items, at: (index) => `items[${index}].`, context, keyed, signal, budget, documents })
+      await this.#retain({ bank, items, at: (index) => `items[${index}].`, context, keyed, signal, documents })
     ))
     return this.#mayRead(context, bank) ? answer : { results: answer.results.map(withoutNearDuplicate) }
   }
@@ -168,10 +165,10 @@ export class RetainService {
   async #compareAndWrite (
     deduplication: BankSettings['deduplication'], prepared: readonly PreparedMemory[], retain: Retain,
   ): Promise<RetainResult> {
-    const { bank: { key }, budget } = retain
+    const { bank: { key } } = retain
     const { store, clock } = this.#deps
     const attempt = async (settings: typeof deduplication) => await this.#write(
-      await planDedup(prepared, settings, { store, key, now: clock(), budget }), prepared, retain,
+      await planDedup(prepared, settings, { store, key, now: clock() }), prepared, retain,
     )
     for (let plans = 0; plans < MAX_REPLACING_PLANS; plans++) {
       try {

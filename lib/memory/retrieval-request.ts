@@ -1,4 +1,3 @@
-import { callerOf, type RequestContext } from '../identity/context.js'
 import type { RetrievalRequest } from '../retrieval/retriever.js'
 import type { BankSettings } from './bank-settings.js'
 import type { OpenBank } from './file-settings.js'
@@ -10,20 +9,18 @@ export interface RetrievalBounds extends Pick<RetrievalRequest, 'query' | 'limit
 
 /** The parts of a retrieval, as the operations have them. */
 interface RetrievalParts
-  extends Pick<RetrievalRequest, 'filters' | 'reference' | 'rewrites' | 'reranker' | 'signal' | 'budget'> {
+  extends Pick<RetrievalRequest, 'filters' | 'reference' | 'rewrites' | 'reranker' | 'signal'> {
   readonly bounds: RetrievalBounds
   readonly banks: readonly OpenBank[]
   readonly settings: Pick<BankSettings, 'retrieval'>
-  readonly context: RequestContext
 }
 
 /** The retrieval of a recall, an explain or a reflect. Written out without a spread, which takes microseconds. */
 export function retrievalRequest ({
-  bounds: { query, limit, minScore = 0, maxTokens }, banks, settings, context, filters, reference, rewrites, reranker,
-  signal, budget,
+  bounds: { query, limit, minScore = 0, maxTokens }, banks, settings, filters, reference, rewrites, reranker,
+  signal,
 }: RetrievalParts): RetrievalRequest {
   return {
-    caller: callerOf(context),
     query,
     banks: banks.map(({ key }) => key),
     settings: settings.retrieval,
@@ -35,6 +32,5 @@ export function retrievalRequest ({
     rewrites,
     reranker,
     signal,
-    budget,
   }
 }

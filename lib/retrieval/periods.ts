@@ -68,13 +68,13 @@ export function scorersForQuery (
  * retained in it. Their words do not count. The banks share MAX_LISTED.
  */
 export async function memoriesOfPeriods (
-  store: VectorStore, { banks, filters, now, budget, lexical }: SearchRequest, periods: readonly TimeSpan[],
+  store: VectorStore, { banks, filters, now, lexical }: SearchRequest, periods: readonly TimeSpan[],
 ): Promise<Candidate[]> {
   const limit = Math.max(MIN_LISTED, Math.floor(MAX_LISTED / banks.length))
   const scores = lexical === undefined ? {} : { lexical: 0, own: 0 }
   const found: Candidate[] = []
   for (const bank of banks) {
-    const list = async (narrowed: ListFilters) => await store.list(bank, { now, limit, filters: narrowed, budget })
+    const list = async (narrowed: ListFilters) => await store.list(bank, { now, limit, filters: narrowed })
     const lists = await Promise.all(periods.flatMap(({ from, to }) => [
       list({
         ...filters,

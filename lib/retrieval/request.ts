@@ -1,4 +1,3 @@
-import type { RowBudget } from '../concurrency/byte-budget.js'
 import type { BankKey } from '../identity/context.js'
 import type { Reranker } from '../models/reranker.js'
 import type { Filters, LexicalRequest } from '../stores/vector-store.js'
@@ -46,9 +45,5 @@ export interface RetrievalRequest {
   readonly rewrites?: readonly string[] | undefined
   /** Replaces the configured reranker for this request. */
   readonly reranker?: { readonly reranker: Reranker, readonly options: RerankOptions } | undefined
-  /** As in TurnBudget.next. */
-  readonly caller: string
   readonly signal?: AbortSignal | undefined
-  /** Limits the bytes of rows that the store may fetch for the request. */
-  readonly budget?: RowBudget | undefined
 }

@@ -18,7 +18,7 @@ const NOTES_LENGTH_FACTOR = 3
  * @param vector absent when the semantic strategy is off or the query could not be embedded
  */
 export function searchFor (
-  { banks, filters, limit, budget, settings: { weights, bm25 } }: RetrievalRequest,
+  { banks, filters, limit, settings: { weights, bm25 } }: RetrievalRequest,
   { asksForAssistantTurn, terms }: AnalyzedQuery, now: number, vector: Float32Array | undefined,
 ): SearchRequest {
   const { k1, context, length: form } = bm25
@@ -33,7 +33,6 @@ export function searchFor (
     filters,
     now,
     limit: Math.max(MIN_CANDIDATES, limit),
-    budget,
     lexical: weights.lexical > 0 ? { terms, k1, length, context } : undefined,
     semantic: vector && { vector },
   }

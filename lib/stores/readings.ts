@@ -1,4 +1,3 @@
-import type { RowBudget } from '../concurrency/byte-budget.js'
 import type { BankKey } from '../identity/context.js'
 import type { Trust } from '../identity/trust.js'
 import type { Memory } from './records.js'
@@ -27,8 +26,6 @@ export interface ListRequest {
   readonly offset?: number | undefined
   /** The last memory of the previous page; this page begins after it. */
   readonly after?: Readonly<{ retainedAt: number, memoryId: string }> | undefined
-  /** As in SearchRequest. */
-  readonly budget?: RowBudget | undefined
 }
 
 export interface BankSummary extends BankKey {
@@ -60,8 +57,6 @@ export interface NeighboursRequest {
   /** Maximum number of neighbours on this side. */
   readonly before: number
   readonly after: number
-  /** As in SearchRequest. */
-  readonly budget?: RowBudget | undefined
 }
 
 /**
@@ -100,8 +95,6 @@ export interface ListBanksRequest {
   readonly bankId?: string
   readonly limit: number
   readonly after?: BankKey | undefined
-  /** The caller for whom the work is done, as in TurnBudget.next. */
-  readonly caller?: string
 }
 
 export interface Scan {

@@ -1,4 +1,3 @@
-import type { RowBudget } from '../concurrency/byte-budget.js'
 import type { BankKey } from '../identity/context.js'
 import type { Trust } from '../identity/trust.js'
 import { compareText } from '../text/compare-text.js'
@@ -55,8 +54,6 @@ export interface SearchRequest {
   readonly semantic?: Readonly<{ vector: Float32Array }> | undefined
   /** Maximum number of candidates that each strategy returns, over all banks. */
   readonly limit: number
-  /** Checked by a store that copies memories, before it copies them. Absent: nothing is counted. */
-  readonly budget?: RowBudget | undefined
 }
 
 /** How well a memory matches a query, by its best passage; each score is within 0–1. */

@@ -165,7 +165,7 @@ export class ResilientCalls {
     }
     try {
       const release = await this.#semaphores[priority].acquire({
-        signal: controller.signal, waitMs: timeoutMs, flow: [tenantId ?? ''],
+        signal: controller.signal, waitMs: timeoutMs,
       })
       const tookAt = timer()
       let ended = false

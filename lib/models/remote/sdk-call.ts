@@ -4,8 +4,6 @@ import {
   type LanguageModelV3FinishReason, type LanguageModelV3StreamPart, type LanguageModelV3Usage, type SharedV3Warning,
 } from '@ai-sdk/provider'
 import { sumTokens, TokenCount } from '../../text/tokens.js'
-import { systemFlow } from '../../concurrency/system-flow.js'
-import { turns } from '../../concurrency/turn-budget.js'
 import {
   type Finish, type GenerateRequest, type Generation, type GenerationPart, type TokenUsage, promptTokens,
 } from '../language-model.js'
@@ -29,9 +27,6 @@ const EVENTS: ReadonlySet<string> = new Set([
   'message_start', 'message_delta', 'message_stop', 'content_block_start', 'content_block_delta', 'content_block_stop',
   'ping', 'error',
 ])
-
-/** Answers to many calls can arrive together, so their parsing shares the turns of the event loop under one key. */
-const ANSWERS = systemFlow('answers of models')
 
 type SdkPart = Extract<GenerationPart, { type: 'text' }> | Required<Extract<GenerationPart, { type: 'end' }>>
 
@@ -135,7 +130,6 @@ export class SdkCall {
     try {
       if (!isStream) {
         const text = await endpoint.post(address.href, request, ENVELOPE_BYTES + tokens * TOKEN_BYTES)
-        await turns.next(ANSWERS)
         return new Response(repairUsage(text))
       }
       const body = await endpoint.postForStream(address.href, request, ENVELOPE_BYTES + tokens * TOKEN_EVENT_BYTES)

@@ -4,5 +4,5 @@ export {
   MemoryGatewayError, type ClientErrorCode, type MemoryGatewayErrorCode, type MemoryGatewayErrorOptions,
 } from './errors.js'
 export type { CallOptions, ClientOptions, Timing, TokenSource, WriteOptions } from './options.js'
-export type { Listing } from './pages.js'
+export { Listing } from './pages.js'
 export type * from './types.js'

@@ -54,23 +54,6 @@ export function separationContract (t: Test, open: OpenStore): void {
     }
   })
 
-  t.test('a bank is the same for all callers, and shows none of them', async (t) => {
-    const store = await open(t)
-    const [ann, bob] = ['ann', 'bob'].map((caller) => ({ ...bank('home', 'acme'), caller }))
-    const memory = await newMemory('secret', { vectors: [[1, 0, 0, 0]] })
-    t.strictSame((await store.insert(ann!, [memory], { now: NOW })).map(({ stored }) => stored), [true])
-    t.strictSame(texts(await listAll(store, bob!)), ['secret'])
-    t.strictSame(texts(await lexical(store, [bob!], 'secret')), ['secret'])
-    t.strictSame((await store.insert(bob!, [memory], { now: NOW })).map(({ stored }) => stored), [false])
-    for (const found of [
-      ...await store.listBanks({ now: NOW, limit: 10 }),
-      await store.statistics(ann!, NOW),
-      await store.statistics({ ...bank('nowhere'), caller: 'ann' }, NOW),
-    ]) t.notOk('caller' in found, JSON.stringify(found.bankId))
-    t.equal((await store.remove(bob!, { kind: 'all' }, REMOVE)).count, 1)
-    t.strictSame(await listAll(store, ann!), [])
-  })
-
   t.test('a bank that was never written to is empty in every answer', async (t) => {
     const store = await open(t)
     await fill(store)
