@@ -93,13 +93,24 @@ function isAbort (error: unknown): boolean {
   return error instanceof Error && error.name === 'AbortError'
 }
 
+/** Milliseconds in which a client that still sends its body can read the refusal. Node discards what it sends. */
+const LINGER_MS = 1000
+
+/** Ends the connection of a refused request whose body goes on, which may be without an end. */
+function closeUnfinished ({ raw: request }: FastifyRequest, { raw: response }: FastifyReply): void {
+  response.once('finish', () => {
+    if (request.complete) return
+    setTimeout(() => { if (!request.complete) request.socket.destroy() }, LINGER_MS).unref()
+  })
+}
+
 /** Sends an error with the body that the API documents. */
 export function sendError (error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const known = toServiceError(error, request)
   logFailure(known, request)
-  // Fastify would close the connection while the client sends, and the client would lose the answer; so Node discards
-  // the rest of the body.
+  // Fastify would close the connection while the client sends, and the client would lose the answer.
   if (known.code === 'body_too_large') reply.removeHeader('connection')
+  closeUnfinished(request, reply)
   void reply
     .code(statusOf(known))
     .headers(errorHeaders(known))

@@ -29,7 +29,7 @@ const CHUNKED = [
 ] as const
 
 t.test('a body over the limit', async (t) => {
-  const { url } = await startServer(t, { ...CONFIG, SERVICES_CONFIG_PATH: 'test/fixtures/webhook.yaml' })
+  const { url } = await startServer(t, { ...CONFIG, SERVICES_CONFIG_PATH: 'test/fixtures/limits.yaml' })
 
   for (const [path, type] of CHUNKED) {
     await t.test(`${path} counts the bytes of a chunked upload and answers 413 before its end`, async (t) => {
@@ -38,6 +38,8 @@ t.test('a body over the limit', async (t) => {
       connection.write(chunk('x'.repeat(LIMIT - 10)))
       connection.write(chunk('x'.repeat(11)))
       isError(t, await connection.response(), 413, 'body_too_large')
+      // The client goes on sending nothing, and is not waited for.
+      await connection.closed
     })
   }
 
@@ -46,9 +48,7 @@ t.test('a body over the limit', async (t) => {
     connection.write(request('POST', '/v1/retain', {
       headers: { 'content-type': 'application/json', 'content-length': String(LIMIT + 1) },
     }))
-    const response = await connection.response()
-    isError(t, response, 413, 'body_too_large')
-    t.equal(response.headers['connection'], 'close', 'the body that may still come is not read as a request')
+    isError(t, await connection.response(), 413, 'body_too_large')
     await connection.closed
   })
 
@@ -171,31 +171,23 @@ t.test('a request that is not HTTP', async (t) => {
 t.test('several requests on one connection', async (t) => {
   const { url } = await startServer(t, CONFIG)
 
-  await t.test('twenty pipelined requests are answered in their order', async (t) => {
+  await t.test('each after the answer to the one before are served', async (t) => {
     const connection = await RawConnection.open(t, url)
-    const texts = Array.from({ length: 20 }, (_, index) => index % 2 === 0
-      ? post('/v1/retain', { bank_id: 'pipe', content: `Memory ${index}` }, { 'x-request-id': `r${index}` })
-      : request('GET', '/v1/banks/pipe', { headers: { 'x-request-id': `r${index}` } }))
-    connection.write(texts.join(''))
     for (let index = 0; index < 20; index++) {
+      connection.write(request('GET', '/v1/banks/pipe', { headers: { 'x-request-id': `r${index}` } }))
       const response = await connection.response()
-      t.equal(response.headers['x-request-id'], `r${index}`)
       t.equal(response.status, 200)
+      t.equal(response.headers['x-request-id'], `r${index}`)
     }
-    const bank = await (await fetch(`${url}/v1/banks/pipe`)).json() as { memory_count: number }
-    t.equal(bank.memory_count, 10)
   })
 
-  await t.test('a malformed pipelined request does not affect the answers of earlier ones', async (t) => {
+  await t.test('a request before the answer to the last one ends the connection', async (t) => {
     const connection = await RawConnection.open(t, url)
-    connection.write(
-      `${post('/v1/retain', {
-        bank_id: 'pipe', content: 'Before',
-      })}${post('/v1/recall', { bank_id: 'pipe', query: 'Before' })}GARBAGE\r\n\r\n`,
-    )
-    t.equal(JSON.parse((await connection.response()).body).stored, true)
-    t.equal(JSON.parse((await connection.response()).body).hits[0].text, 'Before')
-    isError(t, await connection.response(), 400, 'invalid_request')
+    connection.write(Array.from({ length: 20 }, (_, index) => (
+      post('/v1/retain', { bank_id: 'pipe', content: `Memory ${index}` })
+    )).join(''))
     await connection.closed
+    const bank = await (await fetch(`${url}/v1/banks/pipe`)).json() as { memory_count: number }
+    t.ok(bank.memory_count <= 1, 'at most the first was executed')
   })
 })
