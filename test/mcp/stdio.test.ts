@@ -285,17 +285,9 @@ t.test('a line that is not JSON or not a message is answered, and so is the next
   t.strictSame([...new Set(log)], ['the client has sent a line that is not a message of JSON-RPC'])
 })
 
-t.test('an integer of metadata that would be rounded is refused', async (t) => {
-  const { stdin, next, ended } = serve(embedded)
-  const call = JSON.stringify(toolCall('retain', { bank_id: 'b', content: 'tea', metadata: { id: 0 } }))
-  stdin.end(`${call.replace('"id":0', '"id":9007199254740993')}\n`)
-  t.match(refusalOf((await next()).result), { errors: [{ field: 'metadata.id', message: /would be rounded/ }] })
-  await ended
-})
-
 t.test('a message beyond its bound is refused, and the calls around it are answered', async (t) => {
   const { stdin, send, next, ended, log } = serve(embedded)
-  const maxBytes = 10 * 1024 * 1024
+  const maxBytes = 1024 * 1024
   send({ jsonrpc: '2.0', id: 1, method: 'ping' })
   t.match(await next(), { id: 1, result: {} })
   // In two parts, so that the rest arrives after the bound is exceeded.

@@ -72,8 +72,8 @@ export const MetadataSchema = Type.Unsafe<Record<string, string | number | boole
   type: 'object',
   additionalProperties: { type: ['string', 'number', 'boolean', 'null'] },
   title: 'Metadata',
-  description: 'A flat object whose values are strings, numbers, booleans or null. An integer that a double would ' +
-    'round, such as 9007199254740993, is refused: send it as a string.',
+  description: 'A flat object whose values are strings, numbers, booleans or null. Numbers are those of JavaScript: ' +
+    'send an id beyond 2^53 as a string.',
 })
 
 /** How long the same key gets the same answer. */

@@ -2158,7 +2158,7 @@ export interface components {
             /** @description Whether the document has more memories after these. */
             more_after: boolean;
         };
-        /** @description A flat object whose values are strings, numbers, booleans or null. An integer that a double would round, such as 9007199254740993, is refused: send it as a string. */
+        /** @description A flat object whose values are strings, numbers, booleans or null. Numbers are those of JavaScript: send an id beyond 2^53 as a string. */
         Metadata: {
             [key: string]: string | number | boolean | null;
         };
