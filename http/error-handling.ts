@@ -1,3 +1,4 @@
+import { Socket } from 'node:net'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../lib/errors/service-error.js'
 import { UnusableGeneration } from '../lib/memory/model-errors.js'
@@ -99,7 +100,8 @@ const LINGER_MS = 1000
 /** Ends the connection of a refused request whose body goes on, which may be without an end. */
 function closeUnfinished ({ raw: request }: FastifyRequest, { raw: response }: FastifyReply): void {
   response.once('finish', () => {
-    if (request.complete) return
+    // A request that is injected has no connection.
+    if (request.complete || !(request.socket instanceof Socket)) return
     setTimeout(() => { if (!request.complete) request.socket.destroy() }, LINGER_MS).unref()
   })
 }
