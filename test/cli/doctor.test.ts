@@ -6,7 +6,7 @@ import t from 'tap'
 import { clockFinding } from '../../cli/doctor/clock.js'
 import { runCli, type CliOptions } from '../helpers/cli.js'
 import { startJwksServer } from '../helpers/jwks-server.js'
-import { answering, startModelServer, unusedUrl } from '../helpers/model-server.js'
+import { answering, startModelServer, UNUSED_URL } from '../helpers/model-server.js'
 import { rsaKey } from '../helpers/tokens.js'
 
 interface Report {
@@ -124,7 +124,7 @@ t.test('doctor fetches the keys of the identity provider', async (t) => {
 })
 
 t.test('doctor reports models that do not answer and a missing database', async (t) => {
-  const url = await unusedUrl()
+  const url = UNUSED_URL
   const database = createServer((socket) => { socket.destroy() }).listen(0, '127.0.0.1')
   await once(database, 'listening')
   t.teardown(() => { database.close() })

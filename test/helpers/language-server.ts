@@ -6,7 +6,7 @@ import {
   ScriptedServer, sendEndlessly, sendJson, type Behaviour as AnyBehaviour, type ReceivedRequest,
 } from './scripted-server.js'
 
-export { after, answering, hangUp, silent, unusedUrl } from './scripted-server.js'
+export { after, answering, hangUp, silent, UNUSED_URL } from './scripted-server.js'
 export type { Answer, LanguageRequest, Protocol } from './language-protocols.js'
 
 export type Behaviour = AnyBehaviour<LanguageRequest>

@@ -3,7 +3,7 @@ import type { Test } from 'tap'
 import { after, ScriptedServer, sendEndlessly, sendJson, type Behaviour } from './scripted-server.js'
 
 export {
-  answering, hangUp, sendJson, silent, unusedUrl, type Behaviour, type ReceivedRequest,
+  answering, hangUp, sendJson, silent, UNUSED_URL, type Behaviour, type ReceivedRequest,
 } from './scripted-server.js'
 
 /** Length of the server's vectors. */

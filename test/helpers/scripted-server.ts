@@ -133,14 +133,11 @@ export class ScriptedServer<R extends ReceivedRequest = ReceivedRequest> {
   }
 }
 
-/** An address without a listener: connections to it are refused. */
-export async function unusedUrl (): Promise<string> {
-  const server = new ScriptedServer(silent, (request) => request)
-  await server.listen()
-  const { url } = server
-  await server.close()
-  return url
-}
+/**
+ * An address without a listener: connections to it are refused. A port that a server has left may get another one, of a
+ * test beside; nobody listens at port 2.
+ */
+export const UNUSED_URL = 'http://127.0.0.1:2'
 
 export function sendJson (response: ServerResponse, value: unknown): void {
   response.writeHead(200, { 'content-type': 'application/json' })

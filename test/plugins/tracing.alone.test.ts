@@ -2,7 +2,7 @@ import t, { type Test } from 'tap'
 import { InMemoryVectorStore } from '../../lib/stores/in-memory/store.js'
 import { SteeredEmbeddings } from '../fixtures/steered-embeddings.js'
 import { testApp, type TestApp } from '../helpers/app.js'
-import { answering, unusedUrl } from '../helpers/scripted-server.js'
+import { answering, UNUSED_URL } from '../helpers/scripted-server.js'
 import { startCollector, type TraceCollector } from '../helpers/trace-collector.js'
 import { as } from '../routes/support.js'
 
@@ -235,7 +235,7 @@ await t.test('a collector that refuses spans affects no request, and is logged o
 await t.test('a missing collector affects no request', async (t) => {
   t.teardown(() => { delete process.env['OTEL_EXPORTER_OTLP_TIMEOUT'] })
   process.env['OTEL_EXPORTER_OTLP_TIMEOUT'] = '500'
-  const { app, get, log } = await testApp(t, { tracesUrl: `${await unusedUrl()}/traces` })
+  const { app, get, log } = await testApp(t, { tracesUrl: `${UNUSED_URL}/traces` })
   for (let round = 0; round < 5; round++) t.equal((await get('/live')).statusCode, 200)
   await app.close()
   const warnings = log.filter(({ msg }) => String(msg).startsWith('OTEL_'))

@@ -3,7 +3,7 @@ import type { FileConfig } from '../../lib/config/schema.js'
 import { testApp, type TestApp } from '../helpers/app.js'
 import { EventReader } from '../helpers/events.js'
 import {
-  says, startLanguageServer, unusedUrl, USUAL_ANSWER, type Behaviour, type LanguageRequest, type LanguageServer,
+  says, startLanguageServer, UNUSED_URL, USUAL_ANSWER, type Behaviour, type LanguageRequest, type LanguageServer,
 } from '../helpers/language-server.js'
 import { FACT, FAULTS, KEY, QUESTION, SETTINGS, type Fault, type Outcome, type Setting } from './faults.js'
 import { listening, modelStatus } from './reflecting.js'
@@ -191,7 +191,7 @@ async function gateways (
   t: Test, server: LanguageServer, escalation: NonNullable<FileConfig['escalation']>,
 ): Promise<Map<string, Gateway>> {
   const made = new Map<string, Gateway>()
-  const nowhere = await unusedUrl()
+  const nowhere = UNUSED_URL
   for (const setting of Object.keys(SETTINGS) as Setting[]) {
     for (const protocol of Object.keys(PROTOCOLS) as Protocol[]) {
       made.set(

@@ -7,7 +7,7 @@ import { filterCitations } from '../helpers/citations.js'
 import { testApp } from '../helpers/app.js'
 import { testConfig } from '../helpers/config.js'
 import { EventReader } from '../helpers/events.js'
-import { endless, says, startLanguageServer, unusedUrl } from '../helpers/language-server.js'
+import { endless, says, startLanguageServer, UNUSED_URL } from '../helpers/language-server.js'
 import { generation, hanging, remoteModel, ScriptedModel, StreamingModel, until } from './reflecting.js'
 
 const QUESTION = { bank_id: 'bank', query: 'What does Alice drink?' }
@@ -97,7 +97,7 @@ t.test('a model that is down at once is reported as down, and not late, however 
   const { post, retain } = await testApp(t, {
     file: {
       llm_provider: 'openai_compatible',
-      llm_provider_config: { base_url: await unusedUrl(), model: 'remote', max_retries: 0 },
+      llm_provider_config: { base_url: UNUSED_URL, model: 'remote', max_retries: 0 },
     },
   })
   await retain('bank', 'Alice drinks green tea.')

@@ -4,7 +4,7 @@ import type { GenerateRequest } from '../../../lib/models/language-model.js'
 import { ModelCallError, type ModelCallKind } from '../../../lib/models/remote/model-call-error.js'
 import {
   after, answering, cutInTheMiddle, endless, endsEarly, failsInTheMiddle, garbage, hangUp, says, silent,
-  stallInTheMiddle, startLanguageServer, unusedUrl,
+  stallInTheMiddle, startLanguageServer, UNUSED_URL,
   type Behaviour, type LanguageServer,
 } from '../../helpers/language-server.js'
 import { ask, everything, openBounded, PROVIDERS, QUESTION, read, SYSTEM } from './language-support.js'
@@ -255,7 +255,7 @@ for (const provider of PROVIDERS) {
 
       t.test('a refused connection: unreachable', async (t) => {
         const server = await startLanguageServer(t)
-        const model = await openBounded(server, provider, { base_url: await unusedUrl(), api_key: KEY })
+        const model = await openBounded(server, provider, { base_url: UNUSED_URL, api_key: KEY })
         const { error } = isStream
           ? await read(model.stream!(ask()))
           : { error: await model.generate(ask()).catch((reason: unknown) => reason) }

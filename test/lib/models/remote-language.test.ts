@@ -5,7 +5,7 @@ import { ProviderError } from '../../../lib/providers/registry.js'
 import { countTokens } from '../../../lib/text/tokens.js'
 import { languageModelContract } from '../../contract/language-model.js'
 import {
-  answering, garbage, hangUp, says, silent, startLanguageServer, unusedUrl, type Behaviour, type LanguageRequest,
+  answering, garbage, hangUp, says, silent, startLanguageServer, UNUSED_URL, type Behaviour, type LanguageRequest,
 } from '../../helpers/language-server.js'
 import { ask, everything, openModel, PROVIDERS, QUESTION, read, SYSTEM } from './language-support.js'
 
@@ -215,7 +215,7 @@ t.test('the probe', async (t) => {
         const server = await startLanguageServer(t)
         if (behaviour !== 'refused') server.always(behaviour)
         const config = {
-          base_url: behaviour === 'refused' ? await unusedUrl() : server.url,
+          base_url: behaviour === 'refused' ? UNUSED_URL : server.url,
           model: 'test',
           api_key: SECRET,
           probe: true,
