@@ -144,7 +144,9 @@ consoleTest('an answer that is not complete is left only after a question', {
   await page.getByText('Ask something that the memories').waitFor()
 })
 
-consoleTest('an answer follows a schema, whose problems are shown', withModel, async (t, { page, url, client }) => {
+consoleTest('an answer follows a schema, whose problems are shown', {
+  ...withModel, expectedErrors: [/status of 400/],
+}, async (t, { page, url, client }) => {
   await client().retain({ bank_id: 'user-alice', content: 'Alice drinks tea.' })
   gateway.model.next(says('{"answer": "Alice drinks tea. [1]", "structured": {"drink": "tea"}}'))
   await page.goto(url('reflect?bank=user-alice'))
