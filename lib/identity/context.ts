@@ -87,7 +87,7 @@ export function isBankId (text: string): boolean {
 }
 
 /** The identity alone, as stores keep and return it. */
-export function withoutCaller ({ tenantId, bankId }: BankKey): BankKey {
+export function identityOf ({ tenantId, bankId }: BankKey): BankKey {
   return { tenantId, bankId }
 }
 

@@ -3,7 +3,7 @@ import type { AccessControl, Permission } from '../access/access-control.js'
 import type { BankConfiguration } from '../config/schema.js'
 import type { Timer } from '../concurrency/deadline.js'
 import {
-  bankKeyString, bankOf, withoutCaller, type BankKey, type RequestContext,
+  bankKeyString, bankOf, identityOf, type BankKey, type RequestContext,
 } from '../identity/context.js'
 import type { BankConfig, BankConfigStore } from '../stores/bank-configs.js'
 import { storeUnavailableError } from '../stores/unavailable.js'
@@ -109,7 +109,7 @@ export class BankDirectory {
       if (entry.resolved?.settings !== live.current) {
         if (isDue()) await giveWay()
         const settings = live.current
-        entry.resolved = { settings, bank: resolveBank(withoutCaller(key), entry.stored?.configuration, settings) }
+        entry.resolved = { settings, bank: resolveBank(identityOf(key), entry.stored?.configuration, settings) }
       }
       banks.push(entry.resolved.bank)
     }

@@ -1,4 +1,4 @@
-import { bankKeyString, withoutCaller, type BankKey } from '../../identity/context.js'
+import { bankKeyString, identityOf, type BankKey } from '../../identity/context.js'
 import {
   BANK_CONFIG_CHANGE_LIFETIME_MS, BANK_CONFIG_CHANGES, BANK_CONFIG_HISTORY,
   type BankConfig, type BankConfigChange, type BankConfigChanges, type BankConfigOutcome, type BankConfigPage,
@@ -82,7 +82,7 @@ export class InMemoryBankConfigs implements BankConfigStore {
     this.#take(configBytes(config))
     history.push(config)
     if (history.length > BANK_CONFIG_HISTORY) this.#take(-configBytes(history.shift()!))
-    this.#banks.set(id, { bank: withoutCaller(bank), history, inForce: document === null ? undefined : config })
+    this.#banks.set(id, { bank: identityOf(bank), history, inForce: document === null ? undefined : config })
     return { changed: true, revision: document === null ? 0 : config.revision }
   }
 
@@ -121,7 +121,7 @@ export class InMemoryBankConfigs implements BankConfigStore {
     const revision = ++this.#newest
     // A Map keeps the position of an existing key; after the deletion the key is inserted last.
     this.#changes.delete(id)
-    this.#changes.set(id, { bank: withoutCaller(bank), revision, changedAt })
+    this.#changes.set(id, { bank: identityOf(bank), revision, changedAt })
     return revision
   }
 }

@@ -1,6 +1,6 @@
 import { getHeapStatistics } from 'node:v8'
 import { ServiceError } from '../../errors/service-error.js'
-import { bankKeyString, withoutCaller, type BankKey } from '../../identity/context.js'
+import { bankKeyString, identityOf, type BankKey } from '../../identity/context.js'
 import { dayOf } from '../../time/days.js'
 import { bySequence, endsAsQuestion, sequenceInstant } from '../context.js'
 import { byMemoryId, DERIVED, type LateVectors, type Memory, type NewMemory } from '../vector-store.js'
@@ -94,7 +94,7 @@ export class Bank {
   #memoryBytes = 0
 
   constructor (key: BankKey) {
-    this.key = withoutCaller(key)
+    this.key = identityOf(key)
     this.id = bankKeyString(key)
   }
 

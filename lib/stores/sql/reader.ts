@@ -1,5 +1,5 @@
 import { mapGivingWay } from '../../concurrency/event-loop.js'
-import { type BankKey, bankKeyString, keysOfTenant, withoutCaller } from '../../identity/context.js'
+import { type BankKey, bankKeyString, keysOfTenant, identityOf } from '../../identity/context.js'
 import { readTrust } from '../../identity/trust.js'
 import {
   type BankStatistics, type BankSummary, type DayCounts, type DayRange, type EmbeddingSpace, IDEMPOTENCY_LIFETIME_MS,
@@ -248,7 +248,7 @@ export class SqlReader {
   async statistics (bank: BankKey, now: number): Promise<BankStatistics> {
     const [row] = await this.#executor.read<StatisticsRow>(this.#statements.statistics, [...bankParameters(bank), now])
     return {
-      ...withoutCaller(bank),
+      ...identityOf(bank),
       memoryCount: row!.memories,
       passageCount: row!.passages,
       unembeddedCount: row!.unembedded,
