@@ -1,4 +1,4 @@
-import { on } from 'node:events'
+import { on, once } from 'node:events'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -205,6 +205,9 @@ t.test('a server that is missing, or is no gateway, is reported', async (t) => {
   const url = await addressOf(app)
   for (const [server, code] of [
     ['http://127.0.0.1:1', 'connection_lost'], [`${url}/docs/static`, 'not_found'],
+    [await answeringServer(t, '<html>'), 'unusable_answer'],
+    [await answeringServer(t, '{"object":"list"}'), 'unusable_answer'],
+    [await answeringServer(t, '{'.padEnd(10 * 1024 * 1024 + 1)), 'unusable_answer'],
   ] as const) {
     const { send, next, stdin, ended } = serve({ source: 'server', server: { url: server }, version: '1.0.0' })
     send(toolCall('list_banks', {}))
@@ -301,6 +304,14 @@ t.test('a message beyond its bound is refused, and the calls around it are answe
   await ended
   t.strictSame([...new Set(log)], [`the client has sent a message of more than ${maxBytes} bytes`])
 })
+
+/** @returns the URL of a server that gives every request the same answer */
+async function answeringServer (t: Test, body: string): Promise<string> {
+  const server = createServer((_request, response) => { response.end(body) }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => { server.close() })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
 
 /** A server that never answers, and a function that waits for its next call. */
 async function silentServer (t: Test): Promise<{ url: string, called: () => Promise<unknown> }> {

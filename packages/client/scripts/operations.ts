@@ -17,6 +17,7 @@ interface Schema {
   type?: string | string[]
   description?: string
   properties?: Record<string, Schema>
+  required?: string[]
   items?: Schema
 }
 
@@ -200,6 +201,8 @@ function methodOf (schemas: Document['components']['schemas'], operation: Operat
     ...body === undefined ? [] : [`json: ${bodyName ?? (body.isEmpty ? '{}' : 'request')}`],
     ...headersOf(body?.contentType, inHeader),
     `safety: '${safety}'`,
+    // Some of its members tell an answer from another JSON document.
+    `answer: [${(schemas[answer]?.required ?? []).slice(0, 4).map((member) => `'${member}'`).join(', ')}]`,
   ].map((member) => `      ${member},\n`).join('')
   const send = (answerOf: string) => `this.#transport.json${answerOf}({\n${call}    }, options)`
   const head = comment([summary && `${summary}.`, description], '  ')

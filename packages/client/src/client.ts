@@ -42,11 +42,13 @@ export class MemoryGatewayClient extends CallerOperations {
     const path = pathOf`/v1/banks/${bankId}/import`
     const body = await importBody(lines, options?.signal)
     const headers = { 'content-type': LINES_TYPE }
-    return await this.#transport.json({ method: 'POST', path, query, body, headers, safety: 'keyed' }, options)
+    return await this.#transport.json({
+      method: 'POST', path, query, body, headers, safety: 'keyed', answer: ['imported'],
+    }, options)
   }
 
   /** Whether the gateway is ready. Never retried, because a probe reports the present state. */
   async health (options?: CallOptions): Promise<T.HealthAnswer> {
-    return await this.#transport.json({ method: 'GET', path: '/health', safety: 'never' }, options)
+    return await this.#transport.json({ method: 'GET', path: '/health', safety: 'never', answer: ['status'] }, options)
   }
 }

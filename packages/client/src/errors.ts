@@ -6,7 +6,7 @@ export type ClientErrorCode =
   | 'connection_lost'
   /** No complete answer arrived within `timeoutMs`. */
   | 'timed_out'
-  /** The answer is not one of the gateway, for instance a proxy's page or a truncated document. */
+  /** The answer is not one of the gateway: a proxy's page, a truncated document, other JSON, or over 10 MiB. */
   | 'unusable_answer'
 
 /** A newer gateway may send a code that this client does not know. */
@@ -47,7 +47,7 @@ export class MemoryGatewayError extends Error {
 /** The error for an answer with a status other than 2xx. */
 export async function errorOf (response: Response, now: () => number): Promise<MemoryGatewayError> {
   const { status, headers } = response
-  const body = parseObject(await response.text())
+  const body = parseObject(await readText(response) ?? '')
   const { code, detail, request_id: bodyRequestId } = body ?? {}
   return new MemoryGatewayError(
     typeof code === 'string' ? code : 'unusable_answer',
@@ -66,6 +66,28 @@ export function errorOfEvent (body: Partial<ErrorBody>): MemoryGatewayError {
   const { code = 'unusable_answer', detail = 'The stream failed' } = body
   const { request_id: requestId, retry_after_seconds: retryAfter } = body
   return new MemoryGatewayError(code, detail, { body, requestId, retryAfter })
+}
+
+/** The longest answer that a gateway can be configured to give, exports and streams apart. */
+export const MAX_ANSWER_BYTES = 10 * 1024 * 1024
+
+/** @returns the text of the body; undefined as soon as it is longer than any answer of a gateway */
+export async function readText ({ body }: Response): Promise<string | undefined> {
+  if (body === null) return ''
+  const reader = body.getReader()
+  const decoder = new TextDecoder()
+  let text = ''
+  for (let bytes = 0; ;) {
+    const { done, value } = await reader.read()
+    if (done) return text + decoder.decode()
+    bytes += value.byteLength
+    if (bytes > MAX_ANSWER_BYTES) {
+      // Closes the connection, of which the rest is not read.
+      void reader.cancel().catch(() => {})
+      return undefined
+    }
+    text += decoder.decode(value, { stream: true })
+  }
 }
 
 /** A JSON object; undefined when the text is anything else. */

@@ -1,4 +1,4 @@
-import { errorOfEvent, MemoryGatewayError, parseObject } from './errors.js'
+import { errorOfEvent, MAX_ANSWER_BYTES, MemoryGatewayError, parseObject } from './errors.js'
 import type { Deadline } from './timing.js'
 import type { ReflectEvent } from './types.js'
 
@@ -20,6 +20,9 @@ export async function * linesOf (
       for (const next of more) {
         yield partialLine
         partialLine = next
+      }
+      if (partialLine.length > MAX_ANSWER_BYTES) {
+        throw new MemoryGatewayError('unusable_answer', `A line has more than ${MAX_ANSWER_BYTES} characters`)
       }
       if (done) break
     }

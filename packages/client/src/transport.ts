@@ -1,4 +1,4 @@
-import { errorOf, MemoryGatewayError, parseObject } from './errors.js'
+import { errorOf, MAX_ANSWER_BYTES, MemoryGatewayError, parseObject, readText } from './errors.js'
 import type { CallOptions, ClientOptions, Timing, WriteOptions } from './options.js'
 import { hasLostAnswer, isRetriable, retryDelay, type Safety } from './retry.js'
 import { linesOf } from './streams.js'
@@ -9,6 +9,8 @@ const DEFAULT_RETRIES = 4
 
 /** A request to the gateway. */
 export interface Call {
+  /** Members that every answer of the operation has, so that another JSON document is not taken for one. */
+  answer?: readonly string[]
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** With a leading slash, percent-encoded. */
   path: string
@@ -54,14 +56,18 @@ export class Transport {
   }
 
   /** The JSON object of the answer. */
-  async json<Answer> ({ headers, ...rest }: Call, options: WriteOptions = {}): Promise<Answer> {
+  async json<Answer> ({ headers, answer: members = [], ...rest }: Call, options: WriteOptions = {}): Promise<Answer> {
     const key = rest.safety === 'keyed' ? options.idempotencyKey ?? createKey() : undefined
     const call = { ...rest, headers: { ...headers, 'idempotency-key': key } }
     const deadline = this.#deadline(options)
     try {
       return await this.#sendWithRetries(call, options, deadline, async (response) => {
-        const answer = parseObject(await response.text())
+        const text = await readText(response)
+        if (text === undefined) throw unusableAnswer(response, `The answer has more than ${MAX_ANSWER_BYTES} bytes`)
+        const answer = parseObject(text)
         if (answer === undefined) throw unusableAnswer(response, 'The answer is not a JSON object')
+        const missing = members.find((member) => !Object.hasOwn(answer, member))
+        if (missing !== undefined) throw unusableAnswer(response, `The answer has no member ${missing}`)
         // The gateway follows its OpenAPI document, so the members are not validated.
         return answer as Answer
       })

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { answering, HostileServer, refusing } from './hostile-server.js'
+import { ANSWER, answering, HostileServer, refusing } from './hostile-server.js'
 import { gateway } from './gateway.js'
 
 t.test('an API key is sent with the principal', async (t) => {
@@ -19,8 +19,8 @@ t.test('a token function is called once more after a 401', async (t) => {
   const server = await HostileServer.start(t)
   const asked: Array<string | undefined> = []
   const { client, waits } = server.client({ token: async (rejected) => `token-${asked.push(rejected)}` })
-  server.meets(refusing(401, 'unauthenticated'), answering(200, { stored: true }))
-  t.same(await client.retain({ bank_id: 'bank', content: 'x' }), { stored: true })
+  server.meets(refusing(401, 'unauthenticated'), answering(200, ANSWER))
+  t.same(await client.retain({ bank_id: 'bank', content: 'x' }), ANSWER)
   t.same(asked, [undefined, 'token-1'])
   t.same(server.requests.map(({ headers }) => headers.authorization), ['Bearer token-1', 'Bearer token-2'])
   const [first, second] = server.requests.map(({ headers }) => headers['idempotency-key'])
@@ -50,7 +50,7 @@ t.test('a token function fails with its own error, and cannot outlast the timeou
 
 t.test('headers of the caller are sent, and an invalid header value is the fault of the caller', async (t) => {
   const server = await HostileServer.start(t)
-  server.meets(answering(200, {}))
+  server.meets(answering(200, ANSWER))
   const { client } = server.client({ headers: { 'x-mesh': 'blue' }, onBehalfOf: 'user:bob' })
   await client.whoami()
   t.match(server.requests[0]?.headers, { 'x-mesh': 'blue', 'x-service-on-behalf-of': 'user:bob' })
@@ -67,7 +67,7 @@ t.test('credentials do not follow a redirect', async (t) => {
 
 t.test('the path of the base URL is kept, and an invalid URL is refused', async (t) => {
   const server = await HostileServer.start(t)
-  server.meets(answering(200, {}))
+  server.meets(answering(200, ANSWER))
   await server.client({ baseUrl: `${server.url}/memory/` }).client.whoami()
   t.equal(server.requests[0]?.url, '/memory/v1/whoami')
   for (const baseUrl of [

@@ -12,6 +12,39 @@ export interface Received {
   body: Buffer
 }
 
+/** An answer with the members that the client expects of any operation of these tests. */
+export const ANSWER = {
+  stored: true,
+  memory_id: 'm-1',
+  chunk_count: 1,
+  deduplicated: false,
+  results: [],
+  hits: [],
+  total_available: 0,
+  truncated: false,
+  usage: {},
+  deleted_count: 0,
+  memory_ids: [],
+  bank_id: 'bank',
+  memory_count: 0,
+  last_retained_at: null,
+  config_deleted: false,
+  text: 'x',
+  tags: [],
+  config: {},
+  effective: {},
+  origin: {},
+  ceilings: {},
+  principal: 'user:ada',
+  actor: null,
+  tenant_id: null,
+  on_behalf_of: null,
+  answer: 'x',
+  abstained: false,
+  sources: [],
+  imported: 1,
+}
+
 export type Behaviour = (response: ServerResponse, request: Received) => void | Promise<void>
 
 /** A server on the loopback interface that gives the wrong answers that a test chooses. */

@@ -3,7 +3,7 @@ import {
   MemoryGatewayAdmin, MemoryGatewayClient, MemoryGatewayError, type ImportLine, type ImportSource,
 } from '../src/index.js'
 import { collect, gateway } from './gateway.js'
-import { answering, HostileServer } from './hostile-server.js'
+import { ANSWER, answering, HostileServer } from './hostile-server.js'
 
 interface Document { paths: Record<string, Record<string, { operationId: string, tags: string[] }>> }
 
@@ -171,7 +171,7 @@ t.test('an error has the code, the status and the request id of the gateway', as
 
 t.test('a name that is missing or would change the path is never sent', async (t) => {
   const server = await HostileServer.start(t)
-  server.meets(answering(200, {}))
+  server.meets(answering(200, ANSWER))
   const { client } = server.client()
   for (const name of ['', '.', '..', undefined as unknown as string]) {
     await t.rejects(client.deleteBank({ bank_id: name }), TypeError, String(name))

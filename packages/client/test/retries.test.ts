@@ -2,7 +2,9 @@ import t from 'tap'
 import { MemoryGatewayError, type CallOptions, type MemoryGatewayClient } from '../src/index.js'
 import { retryDelay } from '../src/retry.js'
 import { systemTiming } from '../src/timing.js'
-import { answering, beginning, hangUp, HostileServer, refusing, silent, type Behaviour } from './hostile-server.js'
+import {
+  ANSWER, answering, beginning, hangUp, HostileServer, refusing, silent, type Behaviour,
+} from './hostile-server.js'
 
 type Method = (client: MemoryGatewayClient, options?: CallOptions) => Promise<unknown>
 
@@ -27,7 +29,7 @@ const WITHOUT_KEY: Record<string, Method> = {
   resetBankConfig: async (client, options) => await client.resetBankConfig({ bank_id: 'bank' }, options),
 }
 const ALL = { ...READS, ...KEYED, ...WITHOUT_KEY }
-const ALIKE = answering(200, { done: true })
+const ALIKE = answering(200, ANSWER)
 const LOSSES: Record<string, Behaviour> = {
   'no answer': hangUp,
   'half an answer': beginning('application/json', '{"done":', 'cut'),
@@ -40,7 +42,7 @@ t.test('every method retries a request that was refused before any work', async 
     const server = await HostileServer.start(t)
     const { client, waits } = server.client()
     server.meets(refusing(429, 'rate_limited', { 'retry-after': '2' }), refusing(503, 'server_busy'), ALIKE)
-    t.same(await method(client), { done: true }, name)
+    t.same(await method(client), ANSWER, name)
     t.same(waits, [2125, 250], name)
     const bodies = server.requests.map(({ method, url, body }) => `${method} ${url} ${body.toString()}`)
     t.equal(new Set(bodies).size, 1, `${name} sends the same`)
@@ -52,7 +54,7 @@ t.test('a lost answer is requested again where a repeat has no second effect', a
     for (const [name, method] of Object.entries({ ...READS, ...KEYED })) {
       const server = await HostileServer.start(t)
       server.meets(loss, loss, ALIKE)
-      t.same(await method(server.client().client), { done: true }, `${name}, ${what}`)
+      t.same(await method(server.client().client), ANSWER, `${name}, ${what}`)
       t.equal(server.requests.length, 3)
     }
     for (const [name, method] of Object.entries(WITHOUT_KEY)) {
@@ -73,7 +75,7 @@ t.test('the fault of a proxy is retried where a repeat has no second effect', as
       server.meets(answering(status, '<html>'), ALIKE)
       const answer = method(server.client().client)
       if (name in WITHOUT_KEY) await t.rejects(answer, { code: 'unusable_answer', status }, `${name}, ${status}`)
-      else t.same(await answer, { done: true }, `${name}, ${status}`)
+      else t.same(await answer, ANSWER, `${name}, ${status}`)
     }
   }
 })
@@ -82,7 +84,7 @@ t.test('a write that a proxy gave up is awaited while the gateway still works on
   const server = await HostileServer.start(t)
   server.meets(answering(504, '<html>'), refusing(409, 'idempotency_key_in_flight', { 'retry-after': '1' }), ALIKE)
   const { client } = server.client()
-  t.same(await client.retain({ bank_id: 'bank', content: 'x' }, { retries: 1 }), { done: true })
+  t.same(await client.retain({ bank_id: 'bank', content: 'x' }, { retries: 1 }), ANSWER)
 })
 
 t.test('a 502 of the gateway is an answer, and is not retried', async (t) => {
@@ -97,7 +99,7 @@ t.test('a fault that may have come after the work is retried only where a repeat
     server.meets(refusing(503, 'dependency_unavailable'), ALIKE)
     const answer = method(server.client().client)
     if (name in WITHOUT_KEY) await t.rejects(answer, { code: 'dependency_unavailable', status: 503 }, name)
-    else t.same(await answer, { done: true }, name)
+    else t.same(await answer, ANSWER, name)
   }
 })
 
@@ -127,7 +129,7 @@ t.test('a write whose answer was lost is repeated until the gateway has finished
   const server = await HostileServer.start(t)
   server.meets(hangUp, ...Array.from({ length: 20 }, () => inFlight), ALIKE)
   const { client, waits } = server.client({ retries: 1 })
-  t.same(await client.retain({ bank_id: 'bank', content: 'x' }), { done: true })
+  t.same(await client.retain({ bank_id: 'bank', content: 'x' }), ANSWER)
   t.same(waits, [125, ...Array.from({ length: 20 }, () => 1125)])
 
   const other = await HostileServer.start(t)
@@ -207,6 +209,7 @@ t.test('a response that does not come from a gateway is reported as such', async
   const answers: Behaviour[] = [
     answering(200, '<html>Welcome</html>'), answering(200, '{"hits":['), answering(200, '[]'), answering(200, 'null'),
     answering(200, ''), answering(204, ''), answering(500, '<html>Fault</html>'), answering(418, '{"error":{}}'),
+    answering(200, '{"object":"list","data":[]}'),
   ]
   for (const answer of answers) {
     const server = await HostileServer.start(t)
@@ -214,6 +217,39 @@ t.test('a response that does not come from a gateway is reported as such', async
     await t.rejects(server.client().client.recall({ bank_id: 'bank', query: 'x' }), { code: 'unusable_answer' })
     t.equal(server.requests.length, 1)
   }
+})
+
+t.test('an answer that is longer than any of a gateway is not read to its end', async (t) => {
+  const chunk = Buffer.alloc(1024 * 1024, ' ')
+  for (const status of [200, 400]) {
+    const server = await HostileServer.start(t)
+    let sent = 0
+    const closed = new Promise<void>((resolve) => {
+      server.meets((response) => {
+        response.once('close', resolve)
+        response.writeHead(status, { 'content-type': 'application/json' })
+        const send = () => {
+          // Without the bound the answer ends here, so that this test fails and does not hang.
+          if (sent === 200) response.end()
+          else if (response.write(chunk, () => { sent++ })) setImmediate(send)
+          else response.once('drain', send)
+        }
+        send()
+      })
+    })
+    await t.rejects(
+      server.client().client.recall({ bank_id: 'bank', query: 'x' }),
+      { code: 'unusable_answer', status, ...status === 200 && { message: 'The answer has more than 10485760 bytes' } },
+    )
+    await closed
+    t.ok(sent < 100, `${sent} MiB were sent`)
+  }
+  const server = await HostileServer.start(t)
+  const longest = JSON.stringify(ANSWER).padEnd(10 * 1024 * 1024)
+  server.meets(answering(200, longest), answering(200, `${longest} `))
+  const { client } = server.client()
+  t.same(await client.recall({ bank_id: 'bank', query: 'x' }), ANSWER)
+  await t.rejects(client.recall({ bank_id: 'bank', query: 'x' }), { code: 'unusable_answer' })
 })
 
 t.test('a call ends when its time is up, however much of the answer has arrived', async (t) => {

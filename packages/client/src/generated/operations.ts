@@ -25,6 +25,7 @@ export abstract class CallerOperations {
       path: '/v1/retain',
       json: request,
       safety: 'keyed',
+      answer: ['stored', 'memory_id', 'chunk_count', 'deduplicated'],
     }, options)
   }
 
@@ -35,6 +36,7 @@ export abstract class CallerOperations {
       path: '/v1/retain/batch',
       json: request,
       safety: 'keyed',
+      answer: ['results'],
     }, options)
   }
 
@@ -49,6 +51,7 @@ export abstract class CallerOperations {
       path: '/v1/recall',
       json: request,
       safety: 'read',
+      answer: ['hits', 'total_available', 'truncated', 'usage'],
     }, options)
   }
 
@@ -62,6 +65,7 @@ export abstract class CallerOperations {
       path: '/v1/recall/explain',
       json: request,
       safety: 'read',
+      answer: ['memory_id', 'found', 'verdict', 'rank'],
     }, options)
   }
 
@@ -76,6 +80,7 @@ export abstract class CallerOperations {
       path: '/v1/forget',
       json: request,
       safety: 'keyed',
+      answer: ['deleted_count', 'memory_ids'],
     }, options)
   }
 
@@ -87,6 +92,7 @@ export abstract class CallerOperations {
       path,
       query: withCursor(request, cursor),
       safety: 'read',
+      answer: ['banks', 'next_cursor'],
     }, options), (page) => page.banks)
   }
 
@@ -96,6 +102,7 @@ export abstract class CallerOperations {
       method: 'GET',
       path: pathOf`/v1/banks/${bank_id}`,
       safety: 'read',
+      answer: ['bank_id', 'memory_count', 'last_retained_at'],
     }, options)
   }
 
@@ -110,6 +117,7 @@ export abstract class CallerOperations {
       method: 'DELETE',
       path: pathOf`/v1/banks/${bank_id}`,
       safety: 'once',
+      answer: ['bank_id', 'deleted_count', 'config_deleted'],
     }, options)
   }
 
@@ -119,6 +127,7 @@ export abstract class CallerOperations {
       method: 'GET',
       path: pathOf`/v1/banks/${bank_id}/stats`,
       safety: 'read',
+      answer: ['bank_id', 'memory_count', 'last_retained_at', 'chunk_count'],
     }, options)
   }
 
@@ -132,6 +141,7 @@ export abstract class CallerOperations {
       path,
       query: withCursor(query, cursor),
       safety: 'read',
+      answer: ['memories', 'next_cursor'],
     }, options), (page) => page.memories)
   }
 
@@ -141,6 +151,7 @@ export abstract class CallerOperations {
       method: 'GET',
       path: pathOf`/v1/banks/${bank_id}/memories/${memory_id}`,
       safety: 'read',
+      answer: ['memory_id', 'bank_id', 'text', 'tags'],
     }, options)
   }
 
@@ -151,6 +162,7 @@ export abstract class CallerOperations {
       path: pathOf`/v1/banks/${bank_id}/growth`,
       query,
       safety: 'read',
+      answer: ['bank_id', 'from', 'until', 'count_before'],
     }, options)
   }
 
@@ -163,6 +175,7 @@ export abstract class CallerOperations {
       path: pathOf`/v1/banks/${bank_id}/memories/${memory_id}/neighbours`,
       query,
       safety: 'read',
+      answer: ['memory', 'before', 'after', 'more_before'],
     }, options)
   }
 
@@ -175,6 +188,7 @@ export abstract class CallerOperations {
       method: 'GET',
       path: pathOf`/v1/banks/${bank_id}/config`,
       safety: 'read',
+      answer: ['config', 'effective', 'origin', 'ceilings'],
     }, options)
   }
 
@@ -193,6 +207,7 @@ export abstract class CallerOperations {
       json: config,
       headers: { 'if-match': if_match, 'if-none-match': if_none_match },
       safety: 'once',
+      answer: ['config', 'effective', 'origin', 'ceilings'],
     }, options)
   }
 
@@ -209,6 +224,7 @@ export abstract class CallerOperations {
       json: patch,
       headers: { 'content-type': 'application/merge-patch+json', 'if-match': if_match, 'if-none-match': if_none_match },
       safety: 'once',
+      answer: ['config', 'effective', 'origin', 'ceilings'],
     }, options)
   }
 
@@ -221,6 +237,7 @@ export abstract class CallerOperations {
       path: pathOf`/v1/banks/${bank_id}/config`,
       headers: { 'if-match': if_match, 'if-none-match': if_none_match },
       safety: 'once',
+      answer: ['config', 'effective', 'origin', 'ceilings'],
     }, options)
   }
 
@@ -233,6 +250,7 @@ export abstract class CallerOperations {
       path: pathOf`/v1/banks/${bank_id}/config/history`,
       query,
       safety: 'read',
+      answer: ['history', 'next_cursor'],
     }, options)
   }
 
@@ -247,6 +265,7 @@ export abstract class CallerOperations {
       path: '/v1/whoami',
       query: request,
       safety: 'read',
+      answer: ['principal', 'actor', 'tenant_id', 'on_behalf_of'],
     }, options)
   }
 
@@ -262,6 +281,7 @@ export abstract class CallerOperations {
       path,
       query: withCursor(request, cursor),
       safety: 'read',
+      answer: ['principal', 'tenant_id', 'on_behalf_of', 'banks'],
     }, options), (page) => page.banks)
   }
 
@@ -281,6 +301,7 @@ export abstract class CallerOperations {
       path: '/v1/reflect',
       json: request,
       safety: 'read',
+      answer: ['answer', 'abstained', 'sources', 'usage'],
     }, options)
   }
 }
@@ -299,6 +320,7 @@ export abstract class AdminOperations {
       method: 'GET',
       path: '/v1/admin/sources',
       safety: 'read',
+      answer: ['sources'],
     }, options)
   }
 
@@ -309,6 +331,7 @@ export abstract class AdminOperations {
       path: '/v1/admin/banks',
       query: request,
       safety: 'read',
+      answer: ['banks'],
     }, options)
   }
 
@@ -319,6 +342,7 @@ export abstract class AdminOperations {
       path: pathOf`/v1/admin/banks/${bank_id}`,
       query,
       safety: 'read',
+      answer: ['banks'],
     }, options)
   }
 
@@ -331,6 +355,7 @@ export abstract class AdminOperations {
       path: pathOf`/v1/admin/banks/${bank_id}/config`,
       query,
       safety: 'read',
+      answer: ['config', 'effective', 'origin', 'ceilings'],
     }, options)
   }
 
@@ -346,6 +371,7 @@ export abstract class AdminOperations {
       path: pathOf`/v1/admin/banks/${bank_id}/config`,
       query,
       safety: 'once',
+      answer: ['config', 'effective', 'origin', 'ceilings'],
     }, options)
   }
 
@@ -360,6 +386,7 @@ export abstract class AdminOperations {
       path: '/v1/admin/reload',
       json: {},
       safety: 'once',
+      answer: ['changed'],
     }, options)
   }
 
@@ -373,6 +400,7 @@ export abstract class AdminOperations {
       path: '/v1/admin/history',
       query: request,
       safety: 'read',
+      answer: ['interval_seconds', 'samples'],
     }, options)
   }
 
@@ -385,6 +413,7 @@ export abstract class AdminOperations {
       method: 'GET',
       path: '/v1/admin/status',
       safety: 'read',
+      answer: ['version', 'started_at', 'auth', 'access_control'],
     }, options)
   }
 
@@ -400,6 +429,7 @@ export abstract class AdminOperations {
       path,
       query: withCursor(request, cursor),
       safety: 'read',
+      answer: ['principal', 'tenant_id', 'on_behalf_of', 'banks'],
     }, options), (page) => page.banks)
   }
 
@@ -409,6 +439,7 @@ export abstract class AdminOperations {
       method: 'GET',
       path: '/v1/admin/access/rules',
       safety: 'read',
+      answer: ['enabled', 'default_policy', 'owner_patterns', 'grants'],
     }, options)
   }
 
@@ -422,6 +453,7 @@ export abstract class AdminOperations {
       path: '/v1/admin/access/check',
       json: request,
       safety: 'read',
+      answer: ['allowed', 'granted_by', 'reason'],
     }, options)
   }
 }

@@ -3,7 +3,7 @@ import t from 'tap'
 import type { MemoryGatewayClient } from '../../src/index.js'
 import { memoryTools, type MemoryToolResult } from '../../src/tools/index.js'
 import { gateway } from '../gateway.js'
-import { answering, HostileServer, refusing } from '../hostile-server.js'
+import { ANSWER, answering, HostileServer, refusing } from '../hostile-server.js'
 
 const OWNERS = { file: { access_control: { enabled: true, default_policy: 'owner_only' as const } } }
 const alice = { principal: 'user:alice' }
@@ -232,7 +232,7 @@ t.test('an invalid input and a failing gateway are results too', async (t) => {
 
 t.test('the abort signal ends a call with its reason, and a mistake of the program is thrown', async (t) => {
   const server = await HostileServer.start(t)
-  server.meets(answering(200, { hits: [] }))
+  server.meets(answering(200, ANSWER))
   const { recall } = memoryTools(server.client({}).client, { bank: 'b' })
   const reason = new Error('the user left')
   await t.rejects(recall.run({ query: 'x' }, AbortSignal.abort(reason)), reason)
