@@ -2,7 +2,8 @@ import type { FastifyContextConfig, FastifyInstance, preHandlerHookHandler } fro
 import type { Permission } from '../lib/access/access-control.js'
 import { invalidRequest } from '../lib/errors/service-error.js'
 import { boundedLists, namedBanks } from '../lib/memory/named-banks.js'
-import { prepareInput, validationError, type InputSchema, type Validator } from '../lib/validation/schema-check.js'
+import { prepareInput, validationError, type Validator } from '../lib/validation/schema-check.js'
+import type { SchemaNode } from '../lib/validation/schema-node.js'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -22,7 +23,7 @@ const NO_BODY = 'The request has no body: this route takes a JSON object with Co
  */
 export function bodyCheck (
   app: FastifyInstance,
-  schema: InputSchema,
+  schema: SchemaNode,
   validate: Validator,
   { permission, permissionFor }: FastifyContextConfig = {},
 ): preHandlerHookHandler {

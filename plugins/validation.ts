@@ -1,13 +1,12 @@
-import type { ErrorObject, ValidateFunction } from 'ajv'
+import type { ErrorObject } from 'ajv'
 import fastJson from 'fast-json-stringify'
 import type { FastifyInstance, preHandlerHookHandler, preParsingHookHandler } from 'fastify'
 import fp from 'fastify-plugin'
 import { hasAtMost } from '../http/unread-body.js'
 import { invalidRequest } from '../lib/errors/service-error.js'
-import { isPercentEncoded } from '../lib/validation/percent-encoding.js'
-import {
-  compile, strictAjv, validationError, validatorOf, type InputSchema,
-} from '../lib/validation/schema-check.js'
+import { isPercentEncoded } from '../lib/validation/uri.js'
+import { prepareQuery, validationError, validatorOf } from '../lib/validation/schema-check.js'
+import type { SchemaNode } from '../lib/validation/schema-node.js'
 import { bodyCheck } from './body-check.js'
 
 /** Fastify's interface of a validator; `errors` are those of the last invalid value. */
@@ -17,58 +16,30 @@ interface FastifyValidator {
 }
 
 /**
- * Caches of compiled schemas for the whole process, which may hold several gateways: compiling all schemas would be the
- * longest part of a start.
+ * Serializers for the whole process, which may hold several gateways: to compile all schemas would be the longest part
+ * of a start.
  */
-const queries = new WeakMap<object, ValidateFunction>()
 const serializers = new WeakMap<object, (value: unknown) => string>()
-const query = strictAjv({ coerceTypes: 'array' })
-/** The texts that are numbers in a query, for each numeric type of a schema. */
-const DECIMAL: Record<string, RegExp> = { integer: /^-?\d+$/, number: /^-?\d+(\.\d+)?$/ }
 const QUERY_ENCODING = 'The query string must be percent-encoded UTF-8; a % is written as %25'
 const NOTHING = { type: 'object', properties: {}, additionalProperties: false }
 
-function cached<T> (cache: WeakMap<object, T>, schema: object, make: () => T): T {
-  let found = cache.get(schema)
-  if (found === undefined) cache.set(schema, found = make())
-  return found
-}
-
-function forBody (schema: object): FastifyValidator {
+function validator (schema: object, prepare: (value: unknown, schema: SchemaNode) => void): FastifyValidator {
   const validate = validatorOf(schema)
-  const validator: FastifyValidator = (value) => {
+  const checked: FastifyValidator = (value) => {
+    prepare(value, schema)
     const passes = validate(value)
-    validator.errors = passes ? null : [...validate.problems]
+    checked.errors = passes ? null : [...validate.problems]
     return passes
   }
-  return validator
-}
-
-function forQuery (schema: object): FastifyValidator {
-  const validator: FastifyValidator = (value) => {
-    const validate = cached(queries, schema, () => compile(query, schema))
-    // Before the validation, which converts the texts.
-    const faults = wrongNumbers(value, schema)
-    const passes = validate(value) && faults.length === 0
-    validator.errors = passes ? null : [...validate.errors ?? [], ...faults]
-    return passes
-  }
-  return validator
-}
-
-/** Finds the numbers of a query that are not finite or not in decimal digits: Ajv also converts 1e2, 0x2 and ' 2'. */
-function wrongNumbers (value: unknown, { properties = {} }: InputSchema): ErrorObject[] {
-  return Object.entries(value ?? {}).flatMap(([name, text]: [string, unknown]) => {
-    const parentSchema = Object.hasOwn(properties, name) ? properties[name]! : {}
-    const digits = DECIMAL[String(parentSchema.type)]
-    if (typeof text !== 'string' || digits === undefined) return []
-    if (digits.test(text) && Number.isFinite(Number(text))) return []
-    return [{ keyword: 'type', schemaPath: '', params: {}, instancePath: `/${name}`, parentSchema }]
-  })
+  return checked
 }
 
 function serializer (schema: object): (value: unknown) => string {
-  return (value) => cached(serializers, schema, () => fastJson(schema))(value)
+  return (value) => {
+    let serialize = serializers.get(schema)
+    if (serialize === undefined) serializers.set(schema, serialize = fastJson(schema))
+    return serialize(value)
+  }
 }
 
 /** Methods of which Fastify reads no body. */
@@ -125,8 +96,8 @@ const refuseOtherEncoding: preHandlerHookHandler = ({ url }, _reply, done) => {
 async function validation (app: FastifyInstance): Promise<void> {
   const checked = new WeakSet<object>()
   app.setValidatorCompiler(({ schema, httpPart }) => {
-    if (httpPart !== 'body') return forQuery(schema as object)
-    return checked.has(schema as object) ? () => true : forBody(schema as object)
+    if (httpPart !== 'body') return validator(schema as object, prepareQuery)
+    return checked.has(schema as object) ? () => true : validator(schema as object, () => {})
   })
   // Schemas of errors serve the OpenAPI document only; compiling a serializer for each would double the start time.
   app.setSerializerCompiler(({ schema, httpStatus }) => (
@@ -139,10 +110,10 @@ async function validation (app: FastifyInstance): Promise<void> {
     const checkFirst = (check: preHandlerHookHandler) => {
       route.preHandler = [check, ...[route.preHandler ?? []].flat()]
     }
-    const schema = route.schema?.body as InputSchema | undefined
+    const schema = route.schema?.body as SchemaNode | undefined
     if (route.routePath.startsWith('/v1/') && route.schema !== undefined) {
       // A route without query parameters or without a body refuses unknown members instead of ignoring them.
-      const queries = (route.schema.querystring ??= NOTHING) as InputSchema
+      const queries = (route.schema.querystring ??= NOTHING) as SchemaNode
       if (schema === undefined) {
         checkFirst(refuseBody)
         if (!BODYLESS.has(String(route.method))) {

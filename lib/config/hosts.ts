@@ -1,5 +1,5 @@
 import { BlockList, isIP } from 'node:net'
-import { unbracketed } from '../validation/brackets.js'
+import { unbracketed } from '../validation/uri.js'
 
 const HOST_NAME =
   /^(?=.{1,253}$)[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?(\.[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?)*\.?$/

@@ -1,22 +1,19 @@
-import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
-import { didYouMean, nearest, textThatIs } from '../errors/wording.js'
+import type { ErrorObject } from 'ajv'
+import { didYouMean, nearest } from '../errors/wording.js'
 import { formatPath, fromPointer, type Path, printable, quote, quoteAll } from './problems.js'
 import { FileSchema, type FileConfig } from './schema.js'
 import { isJsonObject } from '../validation/json-object.js'
 import { branchOf, branchTypes, type SchemaNode } from '../validation/schema-node.js'
-import { rangeInWords } from '../validation/problem-messages.js'
+import { SETTINGS_WORDS, validatorOf, valuesOf } from '../validation/schema-check.js'
 
 const PROVIDERS = ['vector_store', 'llm_provider', 'embedding_provider', 'reranker']
 /** Sections that are checked with each other. */
 const GROUPS = [...PROVIDERS.map((name) => [name, `${name}_config`]), ['banks', 'profiles']]
 const SENSITIVE = /secret|passw|pwd|token|key|dsn|url|uri|credential|private/i
 
-// Not strict, because strict mode refuses our x- annotations and schemas of TypeBox. The value is not changed: nothing
-// is coerced, filled in or removed. The code is not optimized, because that takes as long as generating it, and most
-// processes check one file.
-const ajv = new Ajv({ allErrors: true, verbose: true, strict: false, ownProperties: true, code: { optimize: false } })
-/** Compiled for the first file, because a start without one should not wait for it. */
-let compiled: ValidateFunction<FileConfig> | undefined
+/** All problems are reported, however large the file is. */
+const validate = validatorOf(FileSchema, Infinity)
+const isFileConfig = (value: unknown): value is FileConfig => validate(value)
 
 /** The substituted values of the file, as JSON pointers. */
 interface SubstitutedPaths {
@@ -40,9 +37,8 @@ export interface CheckedFile {
 export function validateFile (
   value: unknown, substituted: SubstitutedPaths, problems: string[],
 ): CheckedFile | undefined {
-  const isFileConfig = compiled ??= ajv.compile<FileConfig>(FileSchema)
   if (isFileConfig(value)) return { file: value, isComplete: true }
-  const errors = isFileConfig.errors ?? []
+  const errors = validate.problems
   problems.push(...describeErrors(errors, value, substituted))
   return isJsonObject(value) ? { file: validSections(value, errors), isComplete: false } : undefined
 }
@@ -153,14 +149,6 @@ export function describe (schema: SchemaNode): string {
   if (schema.enum !== undefined) return quoteAll(schema.enum.map(String))
   if (schema.const !== undefined) return quoteAll([String(schema.const)])
   if (schema.anyOf !== undefined) return `a map with the key type, one of ${quoteAll(branchTypes(schema))}`
-  switch (schema.type ?? '') {
-    case 'integer': return `an integer${rangeInWords(schema)}`
-    case 'number': return `a number${rangeInWords(schema)}`
-    case 'boolean': return 'true, false'
-    case 'string':
-      return typeof schema['x-allowed'] === 'string' ? textThatIs(schema['x-allowed']) : 'a text that is not empty'
-    case 'array': return schema.minItems === undefined ? 'a list' : 'a list that is not empty'
-    case 'object': return 'a map'
-    default: return 'anything'
-  }
+  if (schema.type === 'boolean') return 'true, false'
+  return schema.type === undefined ? 'anything' : valuesOf(String(schema.type), schema, SETTINGS_WORDS).join(' or ')
 }

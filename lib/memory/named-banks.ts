@@ -1,5 +1,5 @@
 import { isBankId } from '../identity/context.js'
-import type { InputSchema } from '../validation/schema-check.js'
+import type { SchemaNode } from '../validation/schema-node.js'
 
 /** A list of a request, and its maximum length. */
 export interface BoundedList {
@@ -8,7 +8,7 @@ export interface BoundedList {
 }
 
 /** The top-level lists of a request that have a maximum length. */
-export function boundedLists ({ properties = {} }: InputSchema): BoundedList[] {
+export function boundedLists ({ properties = {} }: SchemaNode): BoundedList[] {
   return Object.entries(properties).flatMap(([name, { maxItems }]) => (
     maxItems === undefined ? [] : [{ name, maxItems }]
   ))

@@ -3,7 +3,7 @@ import { invalidField, ServiceError } from '../errors/service-error.js'
 import type { ContentChecks } from '../policy/bank.js'
 import type { Memory } from '../stores/vector-store.js'
 import { parseSafely } from '../validation/json-body.js'
-import { checkJsonText, type JsonBounds } from '../validation/json-guard.js'
+import { checkJsonText, type JsonBounds } from '../validation/json-body.js'
 import { giveWay, isDue } from '../concurrency/event-loop.js'
 import { toRecord } from './records.js'
 

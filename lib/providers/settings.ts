@@ -1,9 +1,7 @@
 import type { TSchema } from 'typebox'
 import { ProviderError, type ProviderConfig } from './registry.js'
 import { withDefaults, type Resolved } from '../validation/defaults.js'
-import { schemaCheck, validationError } from '../validation/schema-check.js'
-
-const WORDS = { knownMember: 'a known key', object: 'a map' }
+import { schemaCheck, SETTINGS_WORDS, validationError } from '../validation/schema-check.js'
 
 /**
  * Makes the function that checks a provider's `_config` map and resolves it.
@@ -13,7 +11,7 @@ const WORDS = { knownMember: 'a known key', object: 'a map' }
  */
 export function settingsCheck<S extends TSchema> (key: string, schema: S): (config: ProviderConfig) => Resolved<S> {
   const check = schemaCheck(schema, (problems) => {
-    const { errors = [] } = validationError(problems, '', WORDS).members
+    const { errors = [] } = validationError(problems, '', SETTINGS_WORDS).members
     return new ProviderError(errors.map(({ field, message }) => `${key}.${field}: ${message}`).join('; '))
   })
   return (config) => withDefaults(schema, check(config))

@@ -1,17 +1,32 @@
 import { isJsonObject } from './json-object.js'
-import type { DescribedSchema } from './problem-messages.js'
 
-/** The JSON Schema keywords that the schemas of settings use. */
-export interface SchemaNode extends DescribedSchema {
-  type?: string
+/** The JSON Schema keywords that settings, input and messages about them use. */
+export interface SchemaNode {
+  // Not used here. TypeScript requires a member in common with the types of TypeBox and of Ajv.
+  '~kind'?: string
+  $id?: string
+  type?: string | readonly string[]
+  enum?: readonly unknown[]
+  const?: unknown
+  format?: unknown
+  minimum?: number
+  maximum?: number
+  minLength?: number
+  maxLength?: number
+  minItems?: number
+  maxItems?: number
   properties?: Readonly<Record<string, SchemaNode>>
   patternProperties?: Readonly<Record<string, SchemaNode>>
+  additionalProperties?: unknown
   items?: SchemaNode
   anyOf?: readonly SchemaNode[]
   required?: readonly string[] | undefined
   description?: string
   default?: unknown
+  /** The keys of a map in words. */
   'x-keys'?: unknown
+  /** The meaning of a pattern in words. */
+  'x-allowed'?: unknown
 }
 
 /** The schema of a key or of an index of a list; undefined when it depends on the value. */

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import postgres from 'postgres'
 import { TIMED_OUT, withTimeout } from '../../concurrency/deadline.js'
-import { unbracketed } from '../../validation/brackets.js'
+import { unbracketed } from '../../validation/uri.js'
 import { arrayElements, arrayNumbers, arrayText } from './arrays.js'
 import { fromDatabase, SqlError, type Param } from './executor.js'
 

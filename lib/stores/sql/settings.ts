@@ -3,8 +3,8 @@ import { resolve } from 'node:path'
 import { ProviderError, type ProviderConfig, type ProviderContext } from '../../providers/registry.js'
 import { PgliteSettings, PostgresSettings } from '../../providers/schemas/stores.js'
 import { settingsCheck } from '../../providers/settings.js'
-import { unbracketed } from '../../validation/brackets.js'
-import { isPercentEncoded } from '../../validation/percent-encoding.js'
+import { unbracketed } from '../../validation/uri.js'
+import { isPercentEncoded } from '../../validation/uri.js'
 
 /**
  * The values of `sslmode` with which the driver does what they mean for PostgreSQL's own clients. It would treat

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { readJson } from '../../../lib/validation/json-body.js'
-import type { JsonBounds } from '../../../lib/validation/json-guard.js'
+import type { JsonBounds } from '../../../lib/validation/json-body.js'
 
 const WIDE: JsonBounds = { json_depth: 1000, json_values: 1_000_000, array_elements: 1_000_000 }
 const PADDING = ' '.repeat(65_536)

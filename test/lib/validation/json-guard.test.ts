@@ -1,5 +1,5 @@
 import t from 'tap'
-import { checkJsonText, type JsonBounds } from '../../../lib/validation/json-guard.js'
+import { checkJsonText, type JsonBounds } from '../../../lib/validation/json-body.js'
 import fc from '../../helpers/fast-check.js'
 
 const WIDE: JsonBounds = { json_depth: 1000, json_values: 1_000_000, array_elements: 1_000_000 }

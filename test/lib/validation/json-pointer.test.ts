@@ -1,6 +1,6 @@
 import fc from '../../helpers/fast-check.js'
 import t from 'tap'
-import { resolvePointer } from '../../../lib/validation/json-pointer.js'
+import { resolvePointer } from '../../../lib/validation/json-object.js'
 
 // The document and the pointers of RFC 6901, section 5.
 const DOCUMENT: unknown = JSON.parse('{"foo": ["bar", "baz"], "": 0, "a/b": 1, "c%d": 2, "e^f": 3, "g|h": 4, ' +
