@@ -1,6 +1,6 @@
 import Fastify, { LogController, type FastifyInstance } from 'fastify'
 import { systemClock } from './lib/time/clock.js'
-import { isLoopback } from './lib/config/hosts.js'
+import { isLoopback } from './lib/validation/uri.js'
 import type { Config } from './lib/config/config.js'
 import type { MemoryOverrides } from './lib/memory/service.js'
 import { packageVersion } from './lib/resources/package-file.js'

@@ -12,7 +12,9 @@ export { default, default as memoryGateway, type MemoryGatewayOptions } from './
 export type { AuthenticateCaller, HostCaller } from './plugins/auth/by-app.js'
 export type { LogOptions } from './plugins/logger.js'
 
-export { ConfigurationError, loadConfig, type Environment, type LoadOptions } from './lib/config/load.js'
+export type { Environment } from './lib/config/environment.js'
+export { loadConfig, type LoadOptions } from './lib/config/load.js'
+export { ConfigurationError } from './lib/config/problems.js'
 export type { AuthConfig, AuthMode, Config } from './lib/config/config.js'
 export type { FileConfig } from './lib/config/schema.js'
 

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import { readUtf8, reasonOf } from '../lib/config/environment-reader.js'
+import { readUtf8, reasonOf } from '../lib/config/environment.js'
 import { readVariableLines } from '../lib/config/env-file.js'
 import { isPrincipal } from '../lib/identity/context.js'
 import { PRINCIPAL_IN_WORDS } from '../lib/validation/ids.js'

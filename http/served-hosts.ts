@@ -1,4 +1,4 @@
-import { canonicalHost, isLoopback, matchesHost } from '../lib/config/hosts.js'
+import { canonicalHost, isLoopback, matchesHost } from '../lib/validation/uri.js'
 import { ServiceError } from '../lib/errors/service-error.js'
 import { hostOfHeader } from './host-header.js'
 

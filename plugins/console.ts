@@ -5,8 +5,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { acceptedCoding } from '../http/accept.js'
 import { addVary } from '../http/vary.js'
-import type { AuthMode } from '../lib/config/config.js'
-import type { Settings } from '../lib/config/settings.js'
+import type { AuthMode, Settings } from '../lib/config/config.js'
 import { packageFile } from '../lib/resources/package-file.js'
 
 interface ConsoleOptions {

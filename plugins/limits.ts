@@ -3,7 +3,7 @@ import underPressure from '@fastify/under-pressure'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import fp from 'fastify-plugin'
 import { onResponseClose } from '../http/response-close.js'
-import type { Bounds } from '../lib/config/bounds.js'
+import type { Bounds } from '../lib/config/schema.js'
 import { atCapacity } from '../lib/errors/service-error.js'
 import { callerOf } from '../lib/identity/context.js'
 

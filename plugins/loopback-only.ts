@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
-import { isLoopback } from '../lib/config/hosts.js'
+import { isLoopback } from '../lib/validation/uri.js'
 import { ServiceError } from '../lib/errors/service-error.js'
 
 /**

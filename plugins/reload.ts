@@ -1,10 +1,12 @@
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
-import { fileChanges, type FileChanges } from '../lib/config/changes.js'
-import { ConfigurationError } from '../lib/config/load.js'
 import type { Config } from '../lib/config/config.js'
 import { ServiceError } from '../lib/errors/service-error.js'
 import { ProviderError } from '../lib/providers/registry.js'
+import { isDeepStrictEqual } from 'node:util'
+import { formatPath, ConfigurationError, type Path } from '../lib/config/problems.js'
+import type { FileConfig } from '../lib/config/schema.js'
+import { isJsonObject } from '../lib/validation/json-object.js'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -93,6 +95,44 @@ function withConfigurationErrors<T> (work: () => T): T {
       cause: error,
     })
   }
+}
+
+/** Keys that are read at the start only, because providers, plugins or routes are built from them. */
+export const RESTART_KEYS: ReadonlyArray<readonly string[]> = [
+  ['vector_store'], ['vector_store_config'], ['llm_provider'], ['llm_provider_config'], ['embedding_provider'],
+  ['embedding_provider_config'], ['reranker'], ['reranker_config'], ['retrieval', 'weights', 'semantic'],
+  ['escalation', 'circuit_breaker'], ['identity', 'obo_enabled'], ['sources'], ['bounds'], ['mcp'],
+  ['console'],
+]
+
+/** The differences between two configuration files. */
+export interface FileChanges {
+  /** Paths of values that were added, removed or changed, in the order of the files. Never a value. */
+  changed: string[]
+  /** Those of them that need a restart. */
+  restartRequired: string[]
+}
+
+export function fileChanges (before: FileConfig, after: FileConfig): FileChanges {
+  const paths = differences(before, after, [])
+  return {
+    changed: paths.map(formatPath),
+    restartRequired: paths.filter(needsRestart).map(formatPath),
+  }
+}
+
+function needsRestart (path: Path): boolean {
+  return RESTART_KEYS.some((key) => key.every((part, index) => path[index] === part))
+}
+
+/** An absent map counts as an empty one, so a section that is added to the file changes only the values in it. */
+function differences (before: unknown, after: unknown, path: Path): Path[] {
+  if (isDeepStrictEqual(before, after)) return []
+  const [old, next] = [before ?? {}, after ?? {}]
+  if (!isJsonObject(old) || !isJsonObject(next)) return [path]
+  const keys = new Set([...Object.keys(old), ...Object.keys(next)])
+  const below = [...keys].flatMap((key) => differences(old[key], next[key], [...path, key]))
+  return below.length > 0 ? below : [path]
 }
 
 export default fp(reload, { name: 'reload', fastify: '5.x', dependencies: ['errors', 'memory'] })

@@ -1,4 +1,4 @@
-import { describe } from '../lib/config/validate.js'
+import { describe } from '../lib/config/file.js'
 import { FileSchema } from '../lib/config/schema.js'
 import { type Kind, type Variable, VARIABLES } from '../lib/config/variables.js'
 import { PROVIDER_SETTINGS, type ProviderSettings } from '../lib/providers/schemas.js'

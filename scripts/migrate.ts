@@ -1,5 +1,5 @@
 import { applyEnvFile } from '../lib/config/env-file.js'
-import { ConfigurationError } from '../lib/config/load.js'
+import { ConfigurationError } from '../lib/config/problems.js'
 import { ProviderError } from '../lib/providers/registry.js'
 import { SqlError } from '../lib/stores/sql/executor.js'
 import { applyMigrations } from './apply-migrations.js'

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { loadCommandConfig } from '../lib/config/load.js'
-import { settingsOf } from '../lib/config/settings.js'
+import { settingsOf } from '../lib/config/config.js'
 import { embeddingSpace, strategyWeights } from '../lib/memory/open-providers.js'
 import { embeddingProviders } from '../lib/models/registry.js'
 import { makeProvider, ProviderError } from '../lib/providers/registry.js'

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import { applyEnvFile } from '../lib/config/env-file.js'
-import { ConfigurationError } from '../lib/config/load.js'
+import { ConfigurationError } from '../lib/config/problems.js'
 import { ServiceError } from '../lib/errors/service-error.js'
 import { ProviderError } from '../lib/providers/registry.js'
 import { SqlError } from '../lib/stores/sql/executor.js'

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import t from 'tap'
-import { RESTART_KEYS } from '../lib/config/changes.js'
+import { RESTART_KEYS } from '../plugins/reload.js'
 import { testApp } from './helpers/app.js'
 
 const ROOT = process.cwd()

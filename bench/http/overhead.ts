@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks'
 import type * as accessControl from '../../lib/access/access-control.js'
-import type * as configSettings from '../../lib/config/settings.js'
+import type * as configSettings from '../../lib/config/config.js'
 import { RecallRequest } from '../../lib/memory/schemas.js'
 import type * as memoryService from '../../lib/memory/service.js'
 import { checker } from '../checker.js'

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { applyEnvFile } from '../../lib/config/env-file.js'
-import { EnvironmentReader, readUtf8 } from '../../lib/config/environment-reader.js'
+import { EnvironmentReader, readUtf8 } from '../../lib/config/environment.js'
 import { ConfigurationError } from '../../lib/config/problems.js'
 import { isPrincipal } from '../../lib/identity/context.js'
 import { PRINCIPAL_IN_WORDS } from '../../lib/validation/ids.js'

@@ -1,6 +1,5 @@
 import { loadConfig, type LoadOptions, type ProviderConfiguration } from '../../lib/config/load.js'
-import type { Config } from '../../lib/config/config.js'
-import type { ProviderChoice } from '../../lib/config/settings.js'
+import type { Config, ProviderChoice } from '../../lib/config/config.js'
 import { configsWithoutProvider } from '../../lib/config/report.js'
 import { checkAutoSettings, embeddingProviders, languageModels, rerankers } from '../../lib/models/registry.js'
 import { checkAddress, checkCombinations } from '../../lib/models/remote/endpoint.js'

@@ -3,7 +3,7 @@ import { recordOf } from '../answers.js'
 import type { Config } from '../../lib/config/config.js'
 import { FileSchema } from '../../lib/config/schema.js'
 import { VARIABLES } from '../../lib/config/variables.js'
-import { readYaml } from '../../lib/config/yaml-document.js'
+import { readYaml } from '../../lib/config/file.js'
 import { withDefaults } from '../../lib/validation/defaults.js'
 
 const HIDDEN = '(not shown)'

@@ -1,5 +1,4 @@
-import type { Config } from '../../lib/config/config.js'
-import type { ProviderChoice } from '../../lib/config/settings.js'
+import type { Config, ProviderChoice } from '../../lib/config/config.js'
 import { embeddingSpace } from '../../lib/memory/open-providers.js'
 import { embeddingProviders, languageModels, rerankers } from '../../lib/models/registry.js'
 import { makeProvider, type ProviderKind } from '../../lib/providers/registry.js'

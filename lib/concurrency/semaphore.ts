@@ -1,3 +1,5 @@
+import { Deadline } from './deadline.js'
+
 export interface SemaphoreOptions {
   /** Permits that can be held at a time. */
   permits: number
@@ -22,7 +24,7 @@ interface AcquireOptions {
 interface Waiter {
   /** @returns whether the waiter takes the permit */
   tryGrant: () => boolean
-  reject: (error: unknown) => void
+  refuse: (error: unknown) => void
 }
 
 /**
@@ -67,7 +69,10 @@ export class Semaphore {
       isHeld = false
       this.#held--
       // The permit passes directly to the next waiter, so that no later caller can overtake it.
-      for (const waiter of this.#waiters) if (waiter.tryGrant()) return
+      for (const waiter of this.#waiters) {
+        this.#waiters.delete(waiter)
+        if (waiter.tryGrant()) return
+      }
     }
   }
 
@@ -87,37 +92,36 @@ export class Semaphore {
   /** Refuses all waiting and all later callers with this error; permits that are held can still be released. */
   close (error: Error): void {
     this.#closed = error
-    for (const waiter of this.#waiters) waiter.reject(error)
+    for (const waiter of this.#waiters) waiter.refuse(error)
   }
 
   async #wait (signal: AbortSignal | undefined, waitMs: number): Promise<void> {
     const { maxWaiting = Infinity, timeoutError: late, queueFullError: full = () => late(0) } = this.#options
     if (this.#waiters.size >= maxWaiting) throw full()
-    await new Promise<void>((resolve, reject) => {
-      const endsAt = performance.now() + waitMs
-      const leave = () => {
-        clearTimeout(timer)
-        signal?.removeEventListener('abort', abort)
-        this.#waiters.delete(waiter)
-      }
-      const waiter: Waiter = {
-        tryGrant: () => {
-          // A waiter whose time is over does not use the permit, so the next one gets it.
-          const isInTime = performance.now() < endsAt
-          if (!isInTime) waiter.reject(late(waitMs))
-          else {
-            leave()
-            this.#held++
-            resolve()
-          }
-          return isInTime
-        },
-        reject: (error) => { leave(); reject(error) },
-      }
-      const abort = () => { waiter.reject(signal?.reason) }
-      const timer = waitMs === Infinity ? undefined : setTimeout(() => { waiter.reject(late(waitMs)) }, waitMs)
-      signal?.addEventListener('abort', abort, { once: true })
-      this.#waiters.add(waiter)
-    })
+    const deadline = new Deadline(waitMs, { signal, expired: () => late(waitMs) })
+    try {
+      await new Promise<void>((resolve, reject) => {
+        const waiter: Waiter = {
+          tryGrant: () => {
+            // A waiter whose time is over does not use the permit, so the next one gets it.
+            const isInTime = deadline.remainingMs() > 0
+            if (!isInTime) reject(late(waitMs))
+            else {
+              this.#held++
+              resolve()
+            }
+            return isInTime
+          },
+          refuse: (error) => {
+            this.#waiters.delete(waiter)
+            reject(error)
+          },
+        }
+        this.#waiters.add(waiter)
+        deadline.signal.addEventListener('abort', () => { waiter.refuse(deadline.signal.reason) })
+      })
+    } finally {
+      deadline.end()
+    }
   }
 }

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { type Environment, readUtf8, reasonOf, type ReadFile } from './environment-reader.js'
+import { readUtf8, reasonOf, type Environment, type ReadFile } from './environment.js'
 import { ConfigurationError, printable } from './problems.js'
 import { VARIABLES } from './variables.js'
 

@@ -1,25 +1,19 @@
 import { existsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { boundsOf } from './bounds.js'
-import { EnvironmentReader, type Environment, readUtf8, reasonOf, type ReadFile } from './environment-reader.js'
-import { readDatabase, readSettings, type EnvironmentSettings } from './environment.js'
-import { ConfigurationError, printable, quote } from './problems.js'
-import type { AuthMode, Config } from './config.js'
+import { boundsOf, type FileConfig } from './schema.js'
+import {
+  EnvironmentReader, readUtf8, readDatabase, readSettings, type Environment, type ReadFile,
+  type EnvironmentSettings,
+} from './environment.js'
+import { ConfigurationError, quote } from './problems.js'
+import { settingsOf, type AuthMode, type Config } from './config.js'
 import {
   fileProblems, unusedSettings, collectCallerWarnings, collectWarnings, databaseVariable, loopbackDatabaseWarning,
 } from './report.js'
-import { FileSchema, type FileConfig } from './schema.js'
 import { type VariableName, findUnknownVariables } from './variables.js'
-import { Substitution, withTypedSettings } from './substitute.js'
-import { settingsOf } from './settings.js'
-import { validateFile, type CheckedFile } from './validate.js'
-import { readYaml } from './yaml-document.js'
-import { isJsonObject } from '../validation/json-object.js'
+import { checkFileConfig, readFileConfig, withTypedSettings, type CheckedFile } from './file.js'
 import { hkdfSync } from 'node:crypto'
 import { withoutUndefined } from '../validation/members.js'
-
-export { ConfigurationError } from './problems.js'
-export type { Environment } from './environment-reader.js'
 
 export interface LoadOptions {
   /** The configuration as an object, in the place of SERVICES_CONFIG_PATH. No `${NAME}` in it is replaced. */
@@ -152,42 +146,6 @@ function baseOf (configPath: string | undefined, cwd: string): string {
 function isInContainer (env: Environment, exists: (path: string) => boolean): boolean {
   const isInKubernetes = Object.hasOwn(env, 'KUBERNETES_SERVICE_HOST') && env['KUBERNETES_SERVICE_HOST'] !== undefined
   return isInKubernetes || CONTAINER_FILES.some((path) => exists(path))
-}
-
-/** @param keys the keys to read, default all; other known keys are left out and their values not checked */
-function readFileConfig (
-  path: string, cwd: string, readFile: ReadFile, reader: EnvironmentReader, problems: string[],
-  keys?: CommandUse['keys'],
-): CheckedFile | undefined {
-  let text: string
-  try {
-    text = readFile(resolve(cwd, path))
-  } catch (error) {
-    problems.push(`SERVICES_CONFIG_PATH: found ${quote(path)}, which cannot be read (${reasonOf(error)}), ` +
-      'allowed is the path of a YAML file')
-    return undefined
-  }
-  const substitution = new Substitution(reader, problems)
-  const isUnused = (key: unknown) => (
-    keys !== undefined && !keys.some((used) => used === key) && Object.hasOwn(FileSchema.properties, String(key))
-  )
-  const value = readYaml(text, FileSchema, printable(path), (found, place, schema) => (
-    isUnused(place[0]) ? found : substitution.apply(found, place, schema)
-  ), problems)
-  if (value === undefined) return undefined
-  // An unknown key stays and is reported, because it may be a misspelt key that is used.
-  const used = isJsonObject(value) ? Object.fromEntries(Object.entries(value).filter(([key]) => !isUnused(key))) : value
-  return validateFile(used, substitution, problems)
-}
-
-/** Copies the object of the caller, because the configuration is frozen. */
-function checkFileConfig (
-  given: FileConfig, configPath: string | undefined, reader: EnvironmentReader, problems: string[],
-): CheckedFile | undefined {
-  if (configPath !== undefined) {
-    problems.push('SERVICES_CONFIG_PATH is set, but the program passes the configuration itself; use one of them')
-  }
-  return validateFile(structuredClone(given), new Substitution(reader, problems), problems)
 }
 
 /**

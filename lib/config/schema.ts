@@ -1,12 +1,306 @@
-import { Type, type Static } from 'typebox'
-import { BANK_ID, BANK_ID_IN_WORDS, PRINCIPAL, PRINCIPAL_IN_WORDS } from '../validation/ids.js'
+import { Type, type Static, type TNumber } from 'typebox'
+import { withoutUndefined } from '../validation/members.js'
+import { TRUST_LEVELS } from '../identity/trust.js'
 import {
-  BankSchema, BarriersSchema, HomeostasisSchema, ProfileSchema, PROFILE_NAME, PROFILE_NAME_IN_WORDS, ReflectSchema,
-  SignalQualitySchema, RetrievalSchema,
-} from './bank-schema.js'
-import { BoundsSchema } from './bounds.js'
-import { choice, flag, integer, number, pattern, Permissions, text, TrustOfWriter, words } from './schema-parts.js'
-import { section, sectionOfSettings, setting } from '../validation/defaults.js'
+  section, sectionOfSettings, setting, withoutDefaults, withDefaults, type TDefaulted, type Resolved,
+} from '../validation/defaults.js'
+import { SCORER_TABLE } from './scorer-table.js'
+import { BANK_ID, BANK_ID_IN_WORDS, PRINCIPAL, PRINCIPAL_IN_WORDS } from '../validation/ids.js'
+
+// Annotations for messages and for the reference (docs/configuration.md), which validation ignores: `x-allowed`
+// describes a pattern in words, `x-keys` the keys of a map.
+
+export const integer = (description: string, minimum: number, maximum?: number) => (
+  Type.Integer(range(description, minimum, maximum))
+)
+export const number = (description: string, minimum: number, maximum?: number) => (
+  Type.Number(range(description, minimum, maximum))
+)
+export const flag = (description: string) => Type.Boolean({ description })
+export const choice = <const Values extends string[]>(values: readonly [...Values], description: string) => (
+  Type.Enum(values as [...Values], { description })
+)
+
+function range (description: string, minimum: number, maximum: number | undefined) {
+  return maximum === undefined ? { minimum, description } : { minimum, maximum, description }
+}
+
+/** @param allowed the pattern in words */
+export const text = (pattern: string, allowed: string, description: string) => (
+  Type.String({ pattern, 'x-allowed': allowed, description })
+)
+
+/** @param longest in characters */
+export const words = (longest: number, description?: string) => Type.String(withoutUndefined({
+  minLength: 1,
+  maxLength: longest,
+  'x-allowed': `of 1 to ${longest} characters`,
+  description,
+}))
+
+/** A bank id or a principal, or a prefix before one trailing `*`. */
+export const pattern = (what: string) => Type.String({
+  pattern: '^[^\\s*]*\\*?$',
+  minLength: 1,
+  'x-allowed': 'without spaces, with * only as the last character',
+  description: `${what}; one trailing * matches any suffix.`,
+})
+
+export const Permissions = Type.Array(Type.Enum(['read', 'write', 'forget', 'admin', '*']), {
+  minItems: 1,
+  description: '`*` means all four; `admin` implies none of the others, but its holder may grant permissions on the ' +
+    'bank unless access_control.bank_grants is false.',
+})
+
+export const TrustOfWriter = (description: string) => choice(['untrusted', 'trusted'], description)
+
+/** A weight for each scorer. */
+function scorerWeights (): Record<keyof typeof SCORER_TABLE, TDefaulted<TNumber>> {
+  const weights = Object.entries(SCORER_TABLE).map(([name, { weight, about }]) => [
+    name, setting(number(about, -100, 100), weight),
+  ])
+  return Object.fromEntries(weights) as Record<keyof typeof SCORER_TABLE, TDefaulted<TNumber>>
+}
+
+export const RetrievalSchema = section({
+  weights: sectionOfSettings({
+    lexical: setting(number('Weight of the lexical (BM25) score.', 0, 100), 1),
+    semantic: Type.Optional(number('Weight of the semantic (embedding) score. Default: set by the embedding ' +
+      'provider; 0 for mock.', 0, 100)),
+  }, 'Weights of the strategies in the fused score.'),
+  fusion: setting(choice(['linear', 'rrf'], 'How the scores of the strategies are combined: linear ' +
+    'adds them, each relative to the best one found; rrf uses only ranks.'), 'linear'),
+  scorers: setting(Type.Object(scorerWeights(), {
+    additionalProperties: false,
+    description: 'Weights of the scorers, which rank candidates in addition to the strategies, relative to a lexical ' +
+      'weight of 1; 0 disables a scorer. Where a scorer is for a short query, it has its full weight up to 8 search ' +
+      'terms, less with each further one, and none from 13.',
+  }), {}, ''),
+  diversity: setting(number('Penalty for further hits of the same document when the query asks for several things, ' +
+    'such as `which cities` or `how many`. Each earlier hit of the document subtracts it from the score by which a ' +
+    'candidate is ordered, relative to a lexical weight of 1. 0: no penalty.',
+  0, 100), 0.1),
+  semantic_timeout_ms: setting(integer('Maximum milliseconds for embedding a query. After that, recall answers ' +
+    'without the semantic strategy, marked degraded.', 1, 600_000), 3000),
+  rerank: sectionOfSettings({
+    candidates: setting(integer('Number of best candidates that the reranker scores.', 1, 100), 100),
+    timeout_ms: setting(integer('Maximum milliseconds for reranking. After that, recall answers in the order ' +
+      'without it, marked degraded.', 1, 600_000), 1500),
+    weight: setting(number('Share of the reranker in the new score.', 0, 1), 0.8),
+  }, 'Use of the reranker that `reranker` names.'),
+  rewrite: sectionOfSettings({
+    enabled: setting(flag('Whether a recall may request it (`rewrite: true`).'), false),
+    max_queries: setting(integer('Maximum number of wordings to search in addition to the query.', 1, 8), 3),
+    timeout_ms: setting(integer('Maximum milliseconds for the language model. After that, recall answers without ' +
+      'other wordings, marked degraded.', 1, 600_000), 3000),
+  }, 'Other wordings of a query, generated by the language model.'),
+  model_rerank: sectionOfSettings({
+    enabled: setting(flag('Whether a recall may request it (`model_rerank: true`).'), false),
+    candidates: setting(integer('Number of best candidates that the language model orders.', 2, 50), 20),
+    timeout_ms: setting(integer('Maximum milliseconds for the language model. After that, recall answers in the ' +
+      'order without it, marked degraded.', 1, 600_000), 5000),
+    weight: setting(number('Share of the language model in the new score.', 0, 1), 0.8),
+  }, 'Reranking by the language model instead of `reranker`.'),
+  // With long answers and short remarks in one bank, a fixed length above which the score falls works better than a
+  // comparison with the average length (docs/recall-quality.md).
+  bm25: sectionOfSettings({
+    k1: setting(number('Saturation of term frequency.', 0, 10), 0.9),
+    pivot: setting(number('Length in words, without stop words, up to which the length of a text has no ' +
+      'effect; above it, the score falls in proportion. In notes and articles, which ask nothing, it is three times ' +
+      'as long when no embedding is used.', 1, 100_000), 25),
+    b: Type.Optional(number('Replaces the pivot: the length of a text is compared with the average of the bank, ' +
+      'from 0 (no effect) to 1 (in proportion). Unset: the pivot is used.', 0, 1)),
+  }, 'BM25 parameters.'),
+  context: setting(flag('Whether the words of its neighbours in the document also count for a memory. Memories ' +
+    'without a document have neighbours too: those of the same day before and after them.'), true),
+  chunk_max_characters: setting(
+    integer('Length in characters above which content is split into passages for search.', 200, 50_000), 2000),
+}, 'How recall ranks memories.')
+
+type ResolvedRetrieval = Resolved<typeof RetrievalSchema>
+
+/** The sections that apply to a bank, in the words of the configuration, with every default filled in. */
+export interface BankSections {
+  homeostasis: Resolved<typeof HomeostasisSchema>
+  barriers: Resolved<typeof BarriersSchema>
+  signal_quality: Resolved<typeof SignalQualitySchema>
+  retrieval: Omit<ResolvedRetrieval, 'weights'> & { weights: Required<ResolvedRetrieval['weights']> }
+  reflect: Resolved<typeof ReflectSchema>
+  mission?: string
+}
+
+/** The defaults of a bank's sections; the embedding provider decides the default weight of the semantic strategy. */
+export function defaultSections (semanticWeight: number): BankSections {
+  const retrieval = withDefaults(RetrievalSchema, {})
+  return {
+    homeostasis: withDefaults(HomeostasisSchema, {}),
+    barriers: withDefaults(BarriersSchema, {}),
+    signal_quality: withDefaults(SignalQualitySchema, {}),
+    retrieval: { ...retrieval, weights: { ...retrieval.weights, semantic: semanticWeight } },
+    reflect: withDefaults(ReflectSchema, {}),
+  }
+}
+
+export const PROFILE_NAME = '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$'
+export const PROFILE_NAME_IN_WORDS = 'of letters, digits and ._-, at most 64 characters, the first a letter or digit'
+
+const perMinute = (what: string, note = '') => (
+  Type.Optional(integer(`${what} per minute, for each principal and bank.${note} Unset: no limit.`, 1, 1_000_000))
+)
+const perDay = (what: string, note = '') => (
+  Type.Optional(integer(`${what} per UTC day, for each bank.${note} Unset: no limit.`, 1))
+)
+
+export const HomeostasisSchema = section({
+  recall_max_tokens: Type.Optional(integer('Maximum tokens of the hits of a recall: default and upper limit of ' +
+    '`max_tokens` in a request.', 1)),
+  reflect_max_tokens: Type.Optional(integer('Maximum tokens of the answer of a reflect: default and upper limit ' +
+    'of `max_tokens` in a request.', 1)),
+  retain_max_content_bytes: Type.Optional(integer('Maximum bytes of `content`, as UTF-8.', 1)),
+  rate_limits: Type.Optional(section({
+    retain_per_minute: perMinute('Retained items'),
+    recall_per_minute: perMinute('Recall operations'),
+    reflect_per_minute: perMinute('Reflect operations'),
+    forget_per_minute: perMinute('Forget operations'),
+    import_per_minute: perMinute('Imported memories'),
+    global_per_minute: perMinute('Operations of all these kinds and changes of the bank\'s configuration together,',
+      ' An import counts as one, however many memories it has.'),
+  }, 'Rate limits, as token buckets. A bucket holds the tokens of one minute.')),
+  quotas: Type.Optional(section({
+    retain_per_day: perDay('Retained items'),
+    import_per_day: perDay('Imported memories'),
+    reflect_per_day: perDay('Reflect operations'),
+    model_calls_per_day: perDay('Calls to the language model'),
+    model_tokens_per_day: perDay('Tokens of the language model, prompts and answers together,', ' Before a call, ' +
+      'the tokens of its prompt and of its longest permitted answer are reserved.'),
+  }, 'Daily quotas.')),
+}, 'Limits on the use of a bank.')
+
+export const BarriersSchema = section({
+  validation: sectionOfSettings({
+    max_content_length: setting(integer('Maximum characters of `content`, after trimming.', 1, 1_000_000), 50_000),
+  }, 'Validation of `content`.'),
+  metadata: sectionOfSettings({
+    blocked_keys: setting(Type.Array(words(256), {
+      maxItems: 1000,
+      description: 'Metadata keys that are removed before a memory is stored. Case is ignored, and so is the Unicode ' +
+        'normalization.',
+    }), [], 'Default: none.'),
+    max_metadata_size_bytes: setting(integer('Maximum bytes of the metadata of a memory, as JSON.', 2, 65_536), 4096),
+  }, 'Limits on metadata.'),
+}, 'Checks of what is stored in a bank.')
+
+export const SignalQualitySchema = section({
+  dedup: sectionOfSettings({
+    action: setting(choice(['off', 'skip', 'warn', 'update'], 'off: only exact repeats are ' +
+      'detected. skip: a near-duplicate is not stored. warn: it is stored, and the answer names the memory that it ' +
+      'repeats. update: it replaces that memory and keeps its id. A memory of lower trust neither replaces one of ' +
+      'higher trust nor prevents it from being stored: both are stored.'), 'off'),
+    threshold: setting(number('Minimum cosine of the word counts, without stop words, at which a memory counts as ' +
+      'a near-duplicate. Memories that differ in numbers, negations or document, or in the order of the same words, ' +
+      'are never near-duplicates.', 0, 1), 0.9),
+  }, 'What retain does with a memory that nearly repeats one in the bank.'),
+}, 'Deduplication.')
+
+export const ReflectSchema = section({
+  timeout_ms: setting(integer('Maximum milliseconds of a reflect: default and upper limit of `timeout_ms` in a ' +
+    'request. A call to the language model may take at most three quarters of this time, so that a call that hangs ' +
+    'is detected.', 100, 600_000), 60_000),
+  max_evidence: setting(integer('Maximum number of memories in the evidence for an answer.', 1, 100), 20),
+  max_evidence_tokens: setting(integer('Maximum tokens of the evidence in total.', 1, 1_000_000), 6000),
+  min_score: setting(
+    number('Minimum score of evidence. When no memory reaches it, nor a cosine of 0.5 with the model of ' +
+      '`embedding_provider: local`, reflect abstains and calls no model.', 0, 1), 0.2),
+  min_trust: setting(choice([...TRUST_LEVELS], 'Minimum trust of evidence. A request may ' +
+    'raise it (`min_trust`), not lower it.'), 'suspect', 'Default suspect: any.'),
+}, 'How reflect answers questions.')
+
+/**
+ * The sections that an operator may set under `banks.<id>` and `profiles.<name>`, and the admins of a bank through the
+ * API. Each layer sets only what it names, so these schemas have no defaults, which Fastify would also fill into
+ * requests and answers.
+ */
+const bankSections = {
+  homeostasis: Type.Optional(withoutDefaults(HomeostasisSchema)),
+  barriers: Type.Optional(withoutDefaults(BarriersSchema)),
+  signal_quality: Type.Optional(withoutDefaults(SignalQualitySchema)),
+  retrieval: Type.Optional(withoutDefaults(RetrievalSchema)),
+  reflect: Type.Optional(withoutDefaults(ReflectSchema)),
+  mission: Type.Optional(words(4000, 'The purpose of the bank and the tone of answers from it. Reflect passes this ' +
+    'text to the language model; it never counts as evidence.')),
+}
+
+const bankFields = {
+  description: Type.Optional(words(1000, 'Description of the bank, for people.')),
+  profile: Type.Optional(text(PROFILE_NAME, PROFILE_NAME_IN_WORDS, 'A profile in the configuration file whose ' +
+    'sections apply to the bank. The bank\'s own settings take precedence.')),
+  ...bankSections,
+}
+
+const BankGrantSchema = section(
+  { principal: pattern('Principal'), permissions: Permissions }, 'A grant on this bank.', 'BankGrant',
+)
+
+const bankAccess = (options: { maxItems?: number } = {}) => (
+  Type.Optional(Type.Array(BankGrantSchema, {
+    description: 'Grants on this bank, in addition to access_grants.', ...options,
+  }))
+)
+
+export const ProfileSchema = section(bankSections, 'A named set of sections for the banks that choose it.')
+
+export const BankSchema = section({ access: bankAccess(), ...bankFields }, 'Settings of one bank, or of the banks ' +
+  'that match a pattern with one trailing *. A literal name takes precedence over a pattern, and a longer pattern ' +
+  'over a shorter one.')
+
+/** What the admins of a bank may set for it through the API. */
+export const BankConfigurationSchema = section({
+  access: bankAccess({ maxItems: 200 }),
+  ...bankFields,
+}, 'The configuration of a bank as its admins set it.', 'BankConfig')
+
+export type Profile = Static<typeof ProfileSchema>
+export type BankEntry = Static<typeof BankSchema>
+export type BankConfiguration = Static<typeof BankConfigurationSchema>
+
+const MIB = 1_048_576
+const GIB = 1024 * MIB
+
+/** Who knows why may raise the bytes of a body and of an answer up to this. */
+export const MAX_BYTES = 10 * MIB
+
+/** Bounds of one request, of one caller, and of all requests together. docs/bounds.md has the table. */
+export const BoundsSchema = section({
+  json_depth: setting(integer('Maximum nesting depth of objects and arrays in a JSON body.', 1, 1000), 64),
+  json_values: setting(integer('Maximum number of objects, arrays, strings, numbers and other values in a JSON ' +
+    'body, in total.', 1, 10_000_000), 100_000),
+  array_elements: setting(integer('Maximum number of elements of an array in a JSON body, unless the API has a lower ' +
+    'limit.', 1, 1_000_000), 10_000),
+  batch_bytes: setting(integer('Maximum bytes of the body of a retain/batch.', 1024, MAX_BYTES), 4 * MIB,
+    `Default ${4 * MIB} (4 MiB).`),
+  import_bytes: setting(integer('Maximum bytes of the body of an import.', 1024, GIB), 10 * MIB,
+    `Default ${10 * MIB} (10 MiB).`),
+  import_lines: setting(integer('Maximum number of lines of an import, including its header.', 2, 10_000_000), 50_000),
+  answer_bytes: setting(integer('Maximum bytes of one answer; exports are not counted.', 1024, MAX_BYTES), 4 * MIB,
+    `Default ${4 * MIB} (4 MiB).`),
+  request_seconds: setting(integer('Maximum seconds from the first byte of a request to its last.', 1, 3600), 60),
+  stalled_seconds: setting(
+    integer('Seconds after which a client that reads nothing of its answer is disconnected.', 1, 3600), 60),
+  streams_per_caller: setting(
+    integer('Maximum number of exports and event streams that one caller may have open at a time.', 1, 100_000), 16),
+  requests_in_flight: setting(integer('Maximum number of requests processed at the same time.', 1, 1_000_000), 1000),
+  requests_per_caller: setting(
+    integer('Maximum number of requests of one caller processed at the same time.', 1, 1_000_000), 250),
+  connections: setting(
+    integer('Maximum number of open connections; further ones are closed at once.', 1, 1_000_000), 1000),
+}, 'Limits on the resources that requests use: [bounds.md](bounds.md). Read only at startup.')
+
+/** Every bound, with its value. */
+export type Bounds = Required<Static<typeof BoundsSchema>>
+
+export function boundsOf (given: Static<typeof BoundsSchema> = {}): Bounds {
+  return withDefaults(BoundsSchema, given)
+}
 
 const ConsoleOidcSchema = section({
   client_id: words(256, 'Client id of the console, a public client, at the identity provider. Its redirect URI is ' +
@@ -209,8 +503,6 @@ export const FileSchema = section({
     description: 'External systems that send memories.',
   }), {}, ''),
 }, 'Memory Gateway configuration file.')
-
-export * from './bank-schema.js'
 
 export type FileConfig = Static<typeof FileSchema>
 export type Grant = Static<typeof GrantSchema>

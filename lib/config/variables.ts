@@ -1,7 +1,7 @@
-import { MAX_BYTES } from './bounds.js'
+import { MAX_BYTES } from './schema.js'
 import { AUTH_MODES, type AuthMode, type Config } from './config.js'
 import { distance } from 'fastest-levenshtein'
-import type { Environment } from './environment-reader.js'
+import type { Environment } from './environment.js'
 import { printable } from './problems.js'
 
 export const LOG_LEVELS = [

@@ -1,4 +1,4 @@
-import type { BankSections } from '../config/bank-schema.js'
+import type { BankSections } from '../config/schema.js'
 import type { Trust } from '../identity/trust.js'
 import { bankPolicy, type BankPolicy } from '../policy/bank.js'
 import type { RerankOptions } from '../retrieval/reranking.js'

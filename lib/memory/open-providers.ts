@@ -1,14 +1,12 @@
-import type { BackOffTools } from '../concurrency/back-off.js'
+import type { BackOffTools } from '../concurrency/retry.js'
 import type { Clock } from '../time/clock.js'
-import type { Config } from '../config/config.js'
+import type { Config, ProviderChoice, Settings } from '../config/config.js'
 import { messageOf, withoutMessage } from '../errors/message-of.js'
-import type { ProviderChoice, Settings } from '../config/settings.js'
 import { configsWithoutProvider } from '../config/report.js'
-import { BoundedEmbeddings } from '../models/bounded-models.js'
+import { BoundedEmbeddings, ObservedEmbeddings, ObservedReranker } from '../models/bounded-models.js'
 import type { EmbeddingProvider } from '../models/embedding-provider.js'
 import type { LanguageModel } from '../models/language-model.js'
 import { embeddingProviders, languageModels, rerankers } from '../models/registry.js'
-import { ObservedEmbeddings, ObservedReranker } from '../models/observed.js'
 import type { Reranker } from '../models/reranker.js'
 import {
   makeProvider, providerLabel, ProviderError, withoutValues, type ProviderKind, type ProviderContext,

@@ -1,6 +1,5 @@
-import type { ModelCondition, ModelHealth } from '../models/health.js'
-import { statusOf } from '../models/observed.js'
-import type { ModelStatus } from '../models/status.js'
+import type { ModelCondition, ModelHealth, ModelStatus } from '../models/health.js'
+import { statusOf } from '../models/bounded-models.js'
 import type { ModelCallRecord } from '../telemetry/telemetry.js'
 import type { PoolStatus } from '../stores/vector-store.js'
 import type { Dependencies } from './dependencies.js'

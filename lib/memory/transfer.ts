@@ -1,5 +1,5 @@
 import { formatInstant } from '../time/clock.js'
-import type { Bounds } from '../config/bounds.js'
+import type { Bounds } from '../config/schema.js'
 import { invalidField } from '../errors/service-error.js'
 import { bankKeyString, type RequestContext } from '../identity/context.js'
 import type { JsonBounds } from '../validation/json-body.js'

@@ -1,5 +1,5 @@
-import type { CallLimits } from './call-limits.js'
-import type { ModelStatus } from './status.js'
+import type { CallLimits } from './bounded-models.js'
+import type { ModelStatus } from './health.js'
 
 export interface EmbedOptions {
   signal?: AbortSignal

@@ -1,6 +1,21 @@
+import type { BreakerState } from '../concurrency/circuit-breaker.js'
 import { RemoteEmbeddingSettings } from '../providers/schemas/endpoints.js'
 import type { ModelCallRecord, Telemetry } from '../telemetry/telemetry.js'
-import type { ModelStatus } from './status.js'
+
+/** The current state of a provider, for metrics. The counts of the cache only rise. */
+export interface ModelStatus {
+  breaker?: {
+    state: BreakerState
+    /** Tenants whose own circuit is not closed. */
+    tenantsOpen: number
+  }
+  /** Calls in progress, and calls that wait for a permit. */
+  running?: number
+  waiting?: number
+  /** Set for a provider that computes in this thread and so cannot be down. */
+  alwaysAvailable?: true
+  cache?: { hits: number, misses: number }
+}
 
 /**
  * The condition of a model, by its latest calls:

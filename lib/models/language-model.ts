@@ -1,4 +1,4 @@
-import type { ModelStatus } from './status.js'
+import type { ModelStatus } from './health.js'
 import { sumTokens, TokenCount } from '../text/tokens.js'
 
 export interface Message {

@@ -12,7 +12,7 @@ import { settingsCheck } from '../providers/settings.js'
 import {
   hasLocalEmbeddings, LOCAL_DIMENSIONS, LOCAL_MODEL, localEmbeddings, type LocalInternals,
 } from './local/embedding-provider.js'
-import type { TransformersInternals } from './transformers/embedding-provider.js'
+import type { TransformersInternals } from './transformers/providers.js'
 
 // Providers other than the mocks and local, which loads its model later, are loaded when they are selected: they slow
 // the start, and an installation may lack their packages.
@@ -30,7 +30,7 @@ export const embeddingProviders: ProviderKind<EmbeddingProvider> = {
     auto: async (config, context) => await autoEmbeddings(config, context),
     local: (config, context) => localEmbeddings(config, context),
     transformers: async (config, context) => {
-      return await (await import('./transformers/embedding-provider.js')).transformersEmbeddings(config, context)
+      return await (await import('./transformers/providers.js')).transformersEmbeddings(config, context)
     },
     openai_compatible: async (config, context) => {
       return await (await import('./remote/embedding-provider.js')).makeRemoteEmbeddingProvider(config, context)
@@ -46,7 +46,7 @@ export const rerankers: ProviderKind<Reranker> = {
       return (await import('./remote/reranker.js')).makeRemoteReranker(config, context)
     },
     transformers: async (config, context) => {
-      return (await import('./transformers/reranker.js')).transformersReranker(config, context)
+      return (await import('./transformers/providers.js')).transformersReranker(config, context)
     },
   },
 }
@@ -94,7 +94,7 @@ export async function autoEmbeddings (
   const { info, warn } = context
   checkAutoSettings(config)
   if (config['model'] !== undefined) {
-    const { transformersEmbeddings } = await import('./transformers/embedding-provider.js')
+    const { transformersEmbeddings } = await import('./transformers/providers.js')
     const provider = await transformersEmbeddings(config, context, internals)
     info?.(`${NAME} chose transformers, because a model is named: ${provider.model}, ${provider.dimensions} dimensions`)
     return provider

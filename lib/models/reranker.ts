@@ -1,4 +1,4 @@
-import type { ModelStatus } from './status.js'
+import type { ModelStatus } from './health.js'
 
 /** The interface of a reranker, which scores how well each text answers a query, from both together. */
 export interface Reranker {

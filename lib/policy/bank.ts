@@ -1,4 +1,4 @@
-import type { BankSections } from '../config/bank-schema.js'
+import type { BankSections } from '../config/schema.js'
 import type { BankKey } from '../identity/context.js'
 
 type Limit = number | undefined

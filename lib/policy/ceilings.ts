@@ -1,4 +1,4 @@
-import type { BankSections } from '../config/bank-schema.js'
+import type { BankSections } from '../config/schema.js'
 import { isAtLeast, readTrust } from '../identity/trust.js'
 import { valueAt } from '../validation/json-object.js'
 import { withValueAt, type Merged } from './layers.js'

@@ -1,4 +1,4 @@
-import type { BankSections } from '../config/bank-schema.js'
+import type { BankSections } from '../config/schema.js'
 import { isJsonObject } from '../validation/json-object.js'
 
 /** The origin of a setting's value. */

@@ -1,5 +1,6 @@
-import type { BankConfiguration, BankEntry, FileConfig, Profile } from '../config/schema.js'
-import { defaultSections, type BankSections } from '../config/bank-schema.js'
+import {
+  defaultSections, type BankConfiguration, type BankEntry, type FileConfig, type Profile, type BankSections,
+} from '../config/schema.js'
 import type { FieldError } from '../errors/service-error.js'
 import { ceilingsOf, ceilingViolations, withinCeilings } from './ceilings.js'
 import { mergeLayers, type Layer, type Merged, type Origin } from './layers.js'

@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { formatInstant, type Clock } from '../time/clock.js'
-import type { Settings, SourceSettings } from '../config/settings.js'
+import type { Settings, SourceSettings } from '../config/config.js'
 import { invalidField, ServiceError } from '../errors/service-error.js'
 import { readJson } from '../validation/json-body.js'
 import { resolvePointer } from '../validation/json-object.js'

@@ -1,7 +1,5 @@
-import { boundsOf } from '../../lib/config/bounds.js'
-import type { AuthConfig, Config } from '../../lib/config/config.js'
-import type { FileConfig } from '../../lib/config/schema.js'
-import { settingsOf } from '../../lib/config/settings.js'
+import { boundsOf, type FileConfig } from '../../lib/config/schema.js'
+import { settingsOf, type AuthConfig, type Config } from '../../lib/config/config.js'
 
 /**
  * What a test says of its configuration; the rest is as the process would have it by default, but quiet, and with the

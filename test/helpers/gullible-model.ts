@@ -1,4 +1,4 @@
-import { member } from '../../lib/models/remote/exchange.js'
+import { member } from '../../lib/models/remote/endpoint.js'
 
 /** What models read and people do not see, and control characters but the line feed. */
 const HIDDEN = /[\p{Cf}\p{Default_Ignorable_Code_Point}\u2028\u2029]|(?!\n)\p{Cc}/u

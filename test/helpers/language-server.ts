@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { Test } from 'tap'
-import { member } from '../../lib/models/remote/exchange.js'
+import { member } from '../../lib/models/remote/endpoint.js'
 import { plainAnswer, streamedAnswer, streamedError, type Answer, type LanguageRequest } from './language-protocols.js'
 import {
   ScriptedServer, sendEndlessly, sendJson, type Behaviour as AnyBehaviour, type ReceivedRequest,

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { defaultSections } from '../../lib/config/bank-schema.js'
+import { defaultSections } from '../../lib/config/schema.js'
 import { passagesOf } from '../../lib/retrieval/passages.js'
 import type { Memory, NewMemory, Selector } from '../../lib/stores/vector-store.js'
 import { TokenCount } from '../../lib/text/tokens.js'

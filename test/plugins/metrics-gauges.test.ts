@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { ModelStatus } from '../../lib/models/status.js'
+import type { ModelStatus } from '../../lib/models/health.js'
 import { InMemoryVectorStore } from '../../lib/stores/in-memory/store.js'
 import { SteeredEmbeddings } from '../fixtures/steered-embeddings.js'
 import { testApp } from '../helpers/app.js'

@@ -1,6 +1,6 @@
 import Fastify from 'fastify'
 import t from 'tap'
-import { settingsOf } from '../../lib/config/settings.js'
+import { settingsOf } from '../../lib/config/config.js'
 import { WebhookSources } from '../../lib/sources/webhook-sources.js'
 import bodies from '../../plugins/bodies.js'
 import errors from '../../plugins/errors.js'

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { defaultSections } from '../../lib/config/bank-schema.js'
+import { defaultSections } from '../../lib/config/schema.js'
 
 /**
  * What the configuration of a bank means, written a second time from the contract and without a look at lib/policy or

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { defaultSections } from '../../lib/config/bank-schema.js'
+import { defaultSections } from '../../lib/config/schema.js'
 import type { BankConfigHistoryAnswer } from '../../lib/memory/schemas.js'
 import { InMemoryVectorStore } from '../../lib/stores/in-memory/store.js'
 import { testApp } from '../helpers/app.js'

@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
 import type { FileConfig } from '../../lib/config/schema.js'
-import type { CallLimits } from '../../lib/models/call-limits.js'
+import type { CallLimits } from '../../lib/models/bounded-models.js'
 import { testApp } from '../helpers/app.js'
 import { testConfig } from '../helpers/config.js'
 import { generation, parts, StreamingModel } from './reflecting.js'

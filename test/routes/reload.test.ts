@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { ConfigurationError } from '../../lib/config/load.js'
+import { ConfigurationError } from '../../lib/config/problems.js'
 import type { FileConfig } from '../../lib/config/schema.js'
 import type { MemoryOverrides } from '../../lib/memory/service.js'
 import { testApp, type TestApp } from '../helpers/app.js'

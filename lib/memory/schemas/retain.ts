@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { BarriersSchema } from '../../config/bank-schema.js'
+import { BarriersSchema } from '../../config/schema.js'
 import { strict, instant, BankId, MemoryId, Speaker, Tags, trust, MetadataSchema } from './common.js'
 
 const { max_content_length: { default: LONGEST } } = BarriersSchema.properties.validation.properties

@@ -3,7 +3,7 @@ import { LocalEmbeddingSettings } from '../../providers/schemas/workers.js'
 import { settingsCheck } from '../../providers/settings.js'
 import type { EmbeddingProvider, EmbedOptions } from '../embedding-provider.js'
 import { findPackage, requirePackages } from '../packages.js'
-import type { ModelStatus } from '../status.js'
+import type { ModelStatus } from '../health.js'
 
 const NAME = 'embedding_provider: local'
 export const LOCAL_MODEL = 'use-lite-en-1'

@@ -2,7 +2,7 @@ import { mapGivingWay } from '../../concurrency/event-loop.js'
 import { analyzeText } from '../../text/analysis.js'
 import { fnv1a } from '../../text/stems.js'
 import type { EmbeddingProvider } from '../embedding-provider.js'
-import type { ModelStatus } from '../status.js'
+import type { ModelStatus } from '../health.js'
 
 const DIMENSIONS = 256
 

@@ -4,7 +4,7 @@ import { statementsIn, type Told } from '../../answering/statements.js'
 import { NO_ANSWER, readMark } from '../../text/marks.js'
 import { countTokens } from '../../text/tokens.js'
 import type { GenerateRequest, Generation, LanguageModel } from '../language-model.js'
-import type { ModelStatus } from '../status.js'
+import type { ModelStatus } from '../health.js'
 
 /** A pair of brackets that may be a mark, and an opening one that a later quotation could close. */
 const BRACKETS = /[[【]([^[\]【】]*)[\]】]|【(?![^【】]*】)/g

@@ -2,15 +2,13 @@ import { ProviderError, type ProviderConfig } from '../../providers/registry.js'
 import { RemoteEmbeddingSettings } from '../../providers/schemas/endpoints.js'
 import { settingsCheck } from '../../providers/settings.js'
 import type { EmbeddingProvider, EmbedOptions } from '../embedding-provider.js'
-import type { ModelStatus } from '../status.js'
+import type { ModelStatus } from '../health.js'
 import { VectorCache } from '../workers/queued-embeddings.js'
-import { inBatches } from './batches.js'
 import {
-  openEndpoint, type RemoteContext, type RemoteTools, type CalledEndpoint, checkCombinations,
+  inBatches, openEndpoint, checkCombinations, member, type RemoteContext, type RemoteTools, type CalledEndpoint,
 } from './endpoint.js'
 import { ModelCallError } from './model-call-error.js'
 import type { ResilientCalls, CallOptions } from './resilient-calls.js'
-import { member } from './exchange.js'
 import { parsedJson } from '../../validation/json-object.js'
 
 const KEY = 'embedding_provider_config'

@@ -3,8 +3,12 @@ import { resolve } from 'node:path'
 import { systemClock, type Clock } from '../../time/clock.js'
 import { ProviderError, type ProviderContext, type ProviderConfig } from '../../providers/registry.js'
 import type { AddressSettings, EndpointSettings } from '../../providers/schemas/endpoints.js'
-import { exchange, exchangeStream, type ExchangeOptions } from './exchange.js'
 import { ResilientCalls, type ResilienceOptions, type ResilienceTools } from './resilient-calls.js'
+import { boundedBody, readBounded } from '../../concurrency/read-bounded.js'
+import { ModelCallError } from './model-call-error.js'
+import { parsedJson } from '../../validation/json-object.js'
+import { linkedAbort } from '../../concurrency/aborting.js'
+import { forEachConcurrently } from '../../concurrency/for-each-concurrently.js'
 
 const VARIABLE_NAME = /^(?:[A-Z]{1,24}|[A-Z][A-Z0-9]{0,31}(?:_[A-Z0-9]{1,32}){1,7})$/
 
@@ -27,11 +31,16 @@ export interface Endpoint {
   /** Values that no message may contain. */
   readonly secrets: readonly string[]
   /**
-   * One POST of JSON with the configured headers and its answer; see exchange().
-   * @param maxBytes of the answer
+   * One POST with the configured headers.
+   * @param maxBytes of the answer after decompression
+   * @returns the body of a 2xx answer
+   * @throws ModelCallError, which contains only the status and the error code of the answer, and nothing of the request
    */
   post (url: string, request: Post, maxBytes: number): Promise<string>
-  /** One POST whose answer is streamed; see exchangeStream(). */
+  /**
+   * As post(), with an answer that is streamed with back-pressure and fails with a ModelCallError like that of post(),
+   * or with the reason of the signal. Cancelling it closes the connection.
+   */
   postForStream (url: string, request: Post, maxBytes: number): Promise<ReadableStream<Uint8Array>>
 }
 
@@ -84,17 +93,17 @@ export function openAddress (
   const secrets = [
     apiKey ?? '', ...Object.values(headers), ...Object.values(queryParams),
   ].filter((secret) => secret !== '')
-  const complete = (request: Post) => (
-    { ...request, headers: new Headers({ ...Object.fromEntries(new Headers(request.headers)), ...headers }) }
-  )
-  const options = (maxBytes: number): ExchangeOptions => ({ service, maxBytes, secrets, clock })
+  const sent = async (url: string, request: Post, maxBytes: number) => {
+    const all = new Headers({ ...Object.fromEntries(new Headers(request.headers)), ...headers })
+    return bounded(await send(url, all, request, { service, secrets, clock }), request.signal, service, maxBytes)
+  }
   return {
     service,
     baseUrl,
     queryParams,
     secrets,
-    post: async (url, request, maxBytes) => await exchange(url, complete(request), options(maxBytes)),
-    postForStream: async (url, request, maxBytes) => await exchangeStream(url, complete(request), options(maxBytes)),
+    post: async (...request) => await readBounded(...await sent(...request)),
+    postForStream: async (...request) => boundedBody(...await sent(...request)),
   }
 }
 
@@ -198,4 +207,128 @@ export function checkCombinations (key: string, provider: string, settings: Prov
   if (provider === 'rerank_endpoint' && settings['style'] !== 'tei' && !isSet('model')) {
     throw new ProviderError(`${key}.model: is required`)
   }
+}
+
+/** Bytes of an error answer that are read; it may be a whole HTML page, without an error code. */
+const MAX_ERROR_BYTES = 64 * 1024
+/** A longer pause than a day that an endpoint asks for is read as a day; digits without end would be infinite. */
+const MAX_RETRY_AFTER_MS = 24 * 60 * 60 * 1000
+const ERROR_CODE = /^[a-z][a-z0-9_.-]{1,63}$/i
+
+async function send (
+  url: string, headers: Headers, { body, signal }: Post,
+  { service, secrets, clock }: Pick<Endpoint, 'service' | 'secrets'> & { clock: Clock },
+): Promise<Response> {
+  let response: Response
+  try {
+    // Following a redirect could send the key to another host.
+    response = await fetch(url, { method: 'POST', headers, body, signal, redirect: 'manual' })
+  } catch (error) {
+    signal.throwIfAborted()
+    throw new ModelCallError('unreachable', `The ${service} cannot be reached${networkCode(error)}`)
+  }
+  if (response.ok) return response
+  const text = await readBounded(...bounded(response, signal, service, MAX_ERROR_BYTES)).catch((error: unknown) => {
+    if (!(error instanceof ModelCallError)) throw error
+    return ''
+  })
+  throw statusError(service, response, codeOf(parsedJson(text), secrets), clock)
+}
+
+/** The arguments with which an answer is read. */
+function bounded (
+  { status, body }: Response, signal: AbortSignal, service: string, maxBytes: number,
+): Parameters<typeof boundedBody> {
+  return [
+    body ?? new Blob([]).stream(), maxBytes, signal,
+    () => new ModelCallError('unusable', `The ${service} answered with more than ${maxBytes} bytes`, { status }),
+    (error) => new ModelCallError('unreachable', `The ${service} broke off its answer${networkCode(error)}`),
+  ]
+}
+
+function statusError (service: string, { status, headers }: Response, code: string, clock: Clock): ModelCallError {
+  const retryAfterMs = retryAfter(headers, clock)
+  const details = { status, retryAfterMs }
+  const message = `The ${service} answered ${status}${code}`
+  if (status === 429) return new ModelCallError('rate_limited', message, details)
+  if (status === 408 || status === 409 || status >= 500) return new ModelCallError('unreachable', message, details)
+  if (status >= 300 && status < 400) {
+    const hint = 'a redirect, which is not followed; base_url must name the endpoint itself'
+    return new ModelCallError('rejected', `${message}: ${hint}`, { status })
+  }
+  return new ModelCallError('rejected', message, { status })
+}
+
+/** The error of a 2xx answer that reports an error in its body, in the form of an error answer. */
+export function errorWithin (service: string, error: unknown, secrets: readonly string[]): ModelCallError {
+  const isLimit = member(error, 'type') === 'rate_limit_error' || member(error, 'code') === 429
+  const kind = isLimit ? 'rate_limited' : 'unreachable'
+  return new ModelCallError(kind, `The ${service} ended its answer with an error${codeOf(error, secrets)}`)
+}
+
+/**
+ * @returns milliseconds, at most a day (RFC 9110 section 10.2.3: whole seconds or a date); undefined when nothing
+ *   usable is said
+ */
+function retryAfter (headers: Headers, clock: Clock): number | undefined {
+  const value = headers.get('retry-after')
+  if (value === null) return undefined
+  if (/^\d+(\.\d+)?$/.test(value)) return Math.min(Number(value) * 1000, MAX_RETRY_AFTER_MS)
+  const instant = Date.parse(value)
+  return Number.isNaN(instant) ? undefined : Math.min(Math.max(0, instant - clock()), MAX_RETRY_AFTER_MS)
+}
+
+/**
+ * The machine-readable code or type of an error, like ` (model_not_found)`. The rest of the answer is left out, because
+ * it may repeat the texts or the key.
+ */
+function codeOf (answer: unknown, secrets: readonly string[]): string {
+  const places = [member(answer, 'error'), answer]
+  const isSecret = (value: string) => secrets.some((secret) => value.includes(secret) || secret.includes(value))
+  const found = places.flatMap((place) => [member(place, 'code'), member(place, 'type'), member(place, 'error_type')])
+    .find((value): value is string => typeof value === 'string' && ERROR_CODE.test(value) && !isSecret(value))
+  return found === undefined ? '' : ` (${found})`
+}
+
+function networkCode (error: unknown): string {
+  const code = member(error instanceof Error ? error.cause : undefined, 'code')
+  return typeof code === 'string' && /^[A-Z][A-Z0-9_]*$/.test(code) ? ` (${code})` : ''
+}
+
+/** A member of parsed JSON, of which nothing is known; undefined when there is none. */
+export function member (value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined
+}
+
+interface BatchOptions {
+  size: number
+  /** Batches in progress at a time. Default: all of them. */
+  width?: number
+  signal: AbortSignal | undefined
+}
+
+/**
+ * Divides items into batches and does the work for each. The first batch that fails ends the others, because the caller
+ * needs the results of all.
+ * @returns the results in the order of the items
+ */
+export async function inBatches<T, R> (
+  items: readonly T[], { size, width = Infinity, signal }: BatchOptions,
+  work: (batch: readonly T[], signal: AbortSignal) => Promise<readonly R[]>,
+): Promise<R[]> {
+  const batches: Array<readonly T[]> = []
+  for (let start = 0; start < items.length; start += size) batches.push(items.slice(start, start + size))
+  const results: Array<readonly R[]> = []
+  const { controller, unlink } = linkedAbort(signal)
+  try {
+    await forEachConcurrently(batches.entries(), width, async ([index, batch]) => {
+      results[index] = await work(batch, controller.signal)
+    })
+  } catch (error) {
+    controller.abort(error)
+    throw error
+  } finally {
+    unlink()
+  }
+  return results.flat()
 }

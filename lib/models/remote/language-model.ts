@@ -1,20 +1,28 @@
 import { createAnthropic } from '@ai-sdk/anthropic'
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
-import type {
-  LanguageModelV3, LanguageModelV3CallOptions, LanguageModelV3Message, SharedV3Warning,
+import {
+  APICallError, InvalidResponseDataError, TypeValidationError, type LanguageModelV3, type LanguageModelV3CallOptions,
+  type LanguageModelV3Message, type SharedV3Warning, type LanguageModelV3FinishReason, type LanguageModelV3StreamPart,
+  type LanguageModelV3Usage,
 } from '@ai-sdk/provider'
-import { type ProviderConfig, ProviderError } from '../../providers/registry.js'
+import { ProviderError, type ProviderConfig } from '../../providers/registry.js'
 import { AnthropicLanguageSettings, OpenAiLanguageSettings } from '../../providers/schemas/language-models.js'
 import { settingsCheck } from '../../providers/settings.js'
-import type { CallLimits, LimitedModel } from '../call-limits.js'
-import type {
-  GenerateRequest, Generation, GenerationPart, JsonSchema, LanguageModel, Message,
+import type { CallLimits, LimitedModel } from '../bounded-models.js'
+import {
+  promptTokens, type GenerateRequest, type Generation, type GenerationPart, type JsonSchema, type LanguageModel,
+  type Message, type Finish, type TokenUsage,
 } from '../language-model.js'
-import { openAddress, type Endpoint, type RemoteContext, type RemoteTools, checkCombinations } from './endpoint.js'
+import {
+  openAddress, checkCombinations, errorWithin, member, type Endpoint, type RemoteContext, type RemoteTools,
+} from './endpoint.js'
 import { ModelCallError } from './model-call-error.js'
-import { SdkCall } from './sdk-call.js'
 import { withoutUndefined } from '../../validation/members.js'
 import { ResilientCalls } from './resilient-calls.js'
+import { ReadableStream } from 'node:stream/web'
+import { sumTokens, TokenCount } from '../../text/tokens.js'
+import { parsedJson } from '../../validation/json-object.js'
+import { TIMED_OUT, withTimeout } from '../../concurrency/deadline.js'
 
 const KEY = 'llm_provider_config'
 const SERVICE = 'language model'
@@ -240,4 +248,346 @@ function reasonOf ({ kind, status }: ModelCallError): string {
   if (kind === 'unusable') return 'base_url is not that of such an API'
   if (kind === 'timeout') return 'there is no answer in time'
   return status === undefined ? 'there is no connection' : 'the endpoint is in trouble'
+}
+
+/** Bytes of an answer besides its text, and bytes of a token in JSON and in an event of its own. */
+const ENVELOPE_BYTES = 1024 * 1024
+const TOKEN_BYTES = 64
+const TOKEN_EVENT_BYTES = 2048
+/** Maximum number of tokens in the size bound of an answer, whatever number the caller asks for. */
+const ROOM_TOKENS = 65_536
+/** A count above this is an error of the endpoint. */
+const MAX_TOKENS = 100_000_000
+
+/** The types of events that must be as the protocol of Anthropic says. */
+const EVENTS: ReadonlySet<string> = new Set([
+  'message_start', 'message_delta', 'message_stop', 'content_block_start', 'content_block_delta', 'content_block_stop',
+  'ping', 'error',
+])
+
+type SdkPart = Extract<GenerationPart, { type: 'text' }> | Required<Extract<GenerationPart, { type: 'end' }>>
+
+interface SdkCallOptions {
+  endpoint: Endpoint
+  /** Makes the model of the SDK, which sends its requests with this function. */
+  makeModel: (fetch: typeof globalThis.fetch) => LanguageModelV3
+  /** The options of the SDK. */
+  options: LanguageModelV3CallOptions
+  maxTokens: number
+  request: GenerateRequest
+  /** Gets the settings that the SDK has not sent. */
+  warn: (warnings: readonly SharedV3Warning[]) => void
+}
+
+/**
+ * One attempt at an answer through the AI SDK, whose errors contain texts, URLs and answers and so are not passed on.
+ */
+export class SdkCall {
+  readonly #options: SdkCallOptions
+  readonly #signal: AbortSignal
+  readonly #model: LanguageModelV3
+  /** The error of the exchange, which the SDK replaces by one of its own. */
+  #fault: unknown
+  /** Whether a stream has sent the metadata of its answer. */
+  #hasBegun = false
+
+  constructor (options: SdkCallOptions) {
+    this.#options = options
+    this.#signal = options.request.signal ?? new AbortController().signal
+    this.#model = options.makeModel(async (url, init) => await this.#fetch(String(url), init))
+  }
+
+  /**
+   * @returns the answer, whatever its text
+   * @throws ModelCallError; the signal's reason once it is aborted
+   */
+  async generate (): Promise<Required<Generation>> {
+    const { options, request, warn } = this.#options
+    try {
+      const answer = await this.#model.doGenerate({ ...options, abortSignal: this.#signal })
+      const { content, finishReason, usage, warnings, response } = answer
+      warn(warnings)
+      const text = content.map((part) => part.type === 'text' ? part.text : '').join('')
+      const finish = isRefusal(response?.body, 'message') ? 'filtered' : finishOf(finishReason)
+      return { text: withoutReasoning(text), usage: await usageOf(usage, request, text), finish }
+    } catch (error) {
+      throw this.#explain(error)
+    }
+  }
+
+  /**
+   * @returns texts that are not empty, and the end
+   * @throws as generate()
+   */
+  async * stream (): AsyncGenerator<SdkPart, void, undefined> {
+    const { options, request, warn } = this.#options
+    const texts: string[] = []
+    const filter = new ReasoningFilter()
+    let isRefused = false
+    let ignored: unknown
+    try {
+      const { stream } = await this.#model.doStream({
+        ...options, abortSignal: this.#signal, includeRawChunks: true,
+      })
+      for await (const part of stream) {
+        if (part.type === 'stream-start') warn(part.warnings)
+        else if (part.type === 'response-metadata') this.#hasBegun = true
+        else if (part.type === 'raw') isRefused ||= isRefusal(part.rawValue, 'delta')
+        else if (part.type === 'error') {
+          if (!isOfNewEvent(part.error)) throw this.#failure(part)
+          ignored = part.error.value
+        } else if (part.type === 'text-delta' && part.delta !== '') {
+          texts.push(part.delta)
+          const text = filter.push(part.delta)
+          if (text !== '') yield { type: 'text', text }
+        } else if (part.type === 'finish') {
+          // Servers of the protocol of OpenAI also end a stream with an error that has no member `error`.
+          if (part.finishReason.unified === 'error') throw this.#failure({ type: 'error', error: ignored })
+          const rest = filter.end()
+          if (rest !== '') yield { type: 'text', text: rest }
+          const finish = isRefused ? 'filtered' : finishOf(part.finishReason)
+          yield { type: 'end', usage: await usageOf(part.usage, request, texts.join('')), finish }
+          return
+        }
+      }
+      throw this.#unfinished()
+    } catch (error) {
+      throw this.#explain(error)
+    }
+  }
+
+  async #fetch (url: string, init: RequestInit | undefined): Promise<Response> {
+    const { endpoint, maxTokens } = this.#options
+    const tokens = Math.min(maxTokens, ROOM_TOKENS)
+    const address = new URL(url)
+    for (const [name, value] of Object.entries(endpoint.queryParams)) address.searchParams.set(name, value)
+    const headers = Object.fromEntries(new Headers(init?.headers))
+    const request = { headers, body: String(init?.body), signal: this.#signal }
+    const isStream = member(JSON.parse(request.body), 'stream') === true
+    try {
+      if (!isStream) {
+        const text = await endpoint.post(address.href, request, ENVELOPE_BYTES + tokens * TOKEN_BYTES)
+        return new Response(repairUsage(text))
+      }
+      const body = await endpoint.postForStream(address.href, request, ENVELOPE_BYTES + tokens * TOKEN_EVENT_BYTES)
+      return new Response(ReadableStream.from(this.#watched(repairedEvents(body))))
+    } catch (error) {
+      this.#fault = error
+      throw error
+    }
+  }
+
+  async * #watched (events: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
+    try {
+      yield * events
+    } catch (error) {
+      this.#fault = error
+      throw error
+    }
+  }
+
+  /** The error of the SDK, or the one that the endpoint sent in place of the rest. */
+  #failure ({ error }: Extract<LanguageModelV3StreamPart, { type: 'error' }>): Error {
+    const { service, secrets } = this.#options.endpoint
+    return error instanceof Error ? error : errorWithin(service, error, secrets)
+  }
+
+  #explain (error: unknown): unknown {
+    const { endpoint: { service, secrets } } = this.#options
+    if (this.#signal.aborted) return this.#signal.reason
+    if (this.#fault instanceof ModelCallError) return this.#fault
+    if (error instanceof ModelCallError) return error
+    const reported = APICallError.isInstance(error) ? reportedError(error) : undefined
+    if (reported !== undefined) return errorWithin(service, reported, secrets)
+    return InvalidResponseDataError.isInstance(error) ? this.#unfinished() : this.#unusable()
+  }
+
+  #unfinished (): ModelCallError {
+    if (!this.#hasBegun) return this.#unusable()
+    return new ModelCallError('unreachable', `The ${this.#options.endpoint.service} broke off its answer`)
+  }
+
+  #unusable (): ModelCallError {
+    const message = `The ${this.#options.endpoint.service} answered with something else than an answer of a ` +
+      'language model'
+    return new ModelCallError('unusable', message, { status: 200 })
+  }
+}
+
+/**
+ * The error that an endpoint sent with status 200 instead of an answer or a stream. The exchange throws for an error
+ * status, so another status is one that the SDK gives to the first error of a stream.
+ */
+function reportedError ({ statusCode, responseBody }: APICallError): object | undefined {
+  const body = parsedJson(responseBody ?? '')
+  const error = statusCode === 200 ? member(body, 'error') : body
+  const isReport = statusCode === 200 || typeof member(error, 'type') === 'string'
+  return isReport && typeof error === 'object' && error !== null ? error : undefined
+}
+
+function finishOf ({ unified }: LanguageModelV3FinishReason): Finish {
+  if (unified === 'length') return 'length'
+  return unified === 'content-filter' ? 'filtered' : 'stop'
+}
+
+/**
+ * Whether the first choice of an answer in the protocol of OpenAI is a refusal, which has this member instead of a
+ * content and the finish reason of any answer.
+ */
+function isRefusal (answer: unknown, place: 'message' | 'delta'): boolean {
+  const choices = member(answer, 'choices')
+  const refusal = member(member(Array.isArray(choices) ? choices[0] : undefined, place), 'refusal')
+  return typeof refusal === 'string' && refusal !== ''
+}
+
+/**
+ * Whether the SDK does not know an event. The Messages API may add types of events, which clients are to ignore.
+ */
+function isOfNewEvent (error: unknown): error is TypeValidationError {
+  const type = TypeValidationError.isInstance(error) ? member(error.value, 'type') : undefined
+  return typeof type === 'string' && !EVENTS.has(type)
+}
+
+/** The endpoint's count, or our own when that is implausible. */
+async function usageOf (
+  { inputTokens, outputTokens }: LanguageModelV3Usage, { messages }: GenerateRequest, text: string,
+): Promise<TokenUsage> {
+  return {
+    inputTokens: plausible(inputTokens.total) ?? await promptTokens(messages),
+    outputTokens: plausible(outputTokens.total) ?? await sumTokens([TokenCount.of(text)]),
+  }
+}
+
+/** The SDK reports a missing count as 0. */
+function plausible (tokens: number | undefined): number | undefined {
+  return Number.isSafeInteger(tokens) && tokens! > 0 && tokens! <= MAX_TOKENS ? tokens : undefined
+}
+
+/** Milliseconds that an endpoint has to end its answer after the last event, which keeps the connection reusable. */
+const END_TIMEOUT_MS = 250
+
+/**
+ * Repairs the token counts of an answer, because the SDK refuses an answer whose count is missing or not a number.
+ * Invalid counts are removed, and where the SDK requires one it becomes 0, which means unknown, since no answer with a
+ * text costs 0 tokens.
+ * @param text JSON of an answer or an event; anything else is returned unchanged
+ */
+export function repairUsage (text: string): string {
+  const parsed = parsedJson(text)
+  if (typeof parsed !== 'object' || parsed === null) return text
+  const type = member(parsed, 'type')
+  if (type === 'message_start') {
+    const message = member(parsed, 'message')
+    const usage = { input_tokens: 0, ...numbersOf(member(message, 'usage')) }
+    return JSON.stringify({ ...parsed, message: { ...Object(message), usage } })
+  }
+  const usage = numbersOf(member(parsed, 'usage'))
+  if (type === 'message') return JSON.stringify({ ...parsed, usage: { input_tokens: 0, output_tokens: 0, ...usage } })
+  if (type === 'message_delta') return JSON.stringify({ ...parsed, usage: { output_tokens: 0, ...usage } })
+  return 'usage' in parsed ? JSON.stringify({ ...parsed, usage }) : text
+}
+
+function numbersOf (usage: unknown): Record<string, number> {
+  const entries = typeof usage === 'object' && usage !== null ? Object.entries(usage) : []
+  return Object.fromEntries(entries.filter((entry): entry is [string, number] => Number.isFinite(entry[1])))
+}
+
+/** Events that have token counts, or must have them. */
+const COUNTING = /"usage"|"message_start"|"message_delta"/
+const LAST = /^data: ?(\[DONE\]|.*"message_stop")/
+
+/**
+ * Server-sent events, each with repairUsage(), up to the last event of the protocol, even when the endpoint keeps the
+ * connection open.
+ * @throws what the body fails with
+ */
+export async function * repairedEvents (body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
+  const reader = body.getReader()
+  const decoder = new TextDecoder()
+  const encoder = new TextEncoder()
+  /** The pieces of an incomplete line. */
+  let begun: string[] = []
+  let isOver = false
+  const lineOf = (rest: string) => {
+    const line = [...begun, rest].join('')
+    begun = []
+    if (LAST.test(line)) isOver = true
+    return line.startsWith('data:') && COUNTING.test(line)
+      ? `data: ${repairUsage(line.slice('data:'.length))}\n`
+      : `${line}\n`
+  }
+  try {
+    for (;;) {
+      const chunk = await withTimeout(reader.read(), isOver ? END_TIMEOUT_MS : Infinity)
+      if (chunk === TIMED_OUT || chunk.done) break
+      const pieces = decoder.decode(chunk.value, { stream: true }).split('\n')
+      const last = pieces.pop()!
+      const lines = pieces.map(lineOf)
+      begun.push(last)
+      if (lines.length > 0) yield encoder.encode(lines.join(''))
+    }
+    // An event is complete only with an empty line after it.
+    if (isOver) yield encoder.encode('\n')
+  } finally {
+    // Cancelling a body that has failed rejects again.
+    await reader.cancel().catch(() => {})
+  }
+}
+
+const OPENING = '<think>'
+const CLOSING = '</think>'
+
+/**
+ * Removes the reasoning of a model, which some servers of open models (DeepSeek, Qwen and others) send as text between
+ * `<think>` and `</think>`. It does so only at the beginning of an answer; elsewhere the tags are text. What was held
+ * back is not read again with each piece, because a model may send tens of thousands of blank ones.
+ */
+export class ReasoningFilter {
+  /** The pieces that are part of the answer unless the opening tag follows. */
+  readonly #held: string[] = []
+  /** The beginning of the opening tag, or the last characters of the reasoning. */
+  #tail = ''
+  #state: 'before' | 'thinking' | 'answering' = 'before'
+
+  /** @returns the part of the piece that is known to belong to the answer */
+  push (piece: string): string {
+    if (this.#state === 'answering') return piece
+    if (this.#state === 'thinking') return this.#think(this.#tail + piece)
+    const begun = this.#tail === '' ? piece.trimStart() : this.#tail + piece
+    if (begun.startsWith(OPENING)) {
+      this.#state = 'thinking'
+      return this.#think(begun.slice(OPENING.length))
+    }
+    this.#held.push(piece)
+    if (begun.length >= OPENING.length || !OPENING.startsWith(begun)) return this.#release()
+    this.#tail = begun
+    return ''
+  }
+
+  /** @returns the text that was held back and turned out not to be reasoning */
+  end (): string {
+    return this.#state === 'before' ? this.#release() : ''
+  }
+
+  #release (): string {
+    this.#state = 'answering'
+    return this.#held.join('')
+  }
+
+  #think (text: string): string {
+    const end = text.indexOf(CLOSING)
+    if (end < 0) {
+      // As many characters as may be the beginning of the closing tag.
+      this.#tail = text.slice(-(CLOSING.length - 1))
+      return ''
+    }
+    this.#state = 'answering'
+    return text.slice(end + CLOSING.length).trimStart()
+  }
+}
+
+/** Removes the reasoning from a complete answer. */
+export function withoutReasoning (text: string): string {
+  const filter = new ReasoningFilter()
+  return filter.push(text) + filter.end()
 }

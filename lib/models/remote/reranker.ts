@@ -2,12 +2,10 @@ import type { ProviderConfig } from '../../providers/registry.js'
 import { RerankEndpointSettings } from '../../providers/schemas/endpoints.js'
 import { settingsCheck } from '../../providers/settings.js'
 import type { Reranker } from '../reranker.js'
-import type { ModelStatus } from '../status.js'
-import { inBatches } from './batches.js'
+import type { ModelStatus } from '../health.js'
 import {
-  openEndpoint, type CalledEndpoint, type RemoteContext, type RemoteTools, checkCombinations,
+  inBatches, openEndpoint, checkCombinations, member, type CalledEndpoint, type RemoteContext, type RemoteTools,
 } from './endpoint.js'
-import { member } from './exchange.js'
 import { ModelCallError } from './model-call-error.js'
 import { parsedJson } from '../../validation/json-object.js'
 

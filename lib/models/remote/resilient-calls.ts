@@ -1,12 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { linkedAbort } from '../../concurrency/aborting.js'
-import { type BreakerOptions, CircuitBreaker, type BreakerOutcome } from '../../concurrency/circuit-breaker.js'
+import {
+  CircuitBreaker, KeyedCircuitBreakers, type BreakerOptions, type BreakerOutcome,
+} from '../../concurrency/circuit-breaker.js'
 import { withTimeLimit, Deadline } from '../../concurrency/deadline.js'
 import { exponentialBackOff, retry } from '../../concurrency/retry.js'
 import { Semaphore } from '../../concurrency/semaphore.js'
-import type { ModelStatus } from '../status.js'
+import type { ModelStatus } from '../health.js'
 import { ModelCallError } from './model-call-error.js'
-import { KeyedCircuitBreakers } from '../../concurrency/keyed-circuit-breakers.js'
 
 /** The first retry waits up to this long; each further one up to twice as long as the one before. */
 const BASE_DELAY_MS = 250

@@ -6,7 +6,7 @@ const ORT_ERRORS = 3
 const LOG_ERRORS = 40
 
 /**
- * @param {import('./settings.js').ModelOptions & (
+ * @param {import('./providers.js').ModelOptions & (
  *   { task: 'embed', pooling: 'mean' | 'cls', dimensions?: number } | { task: 'rerank' })} options
  * @returns {Promise<{ compute: (items: string[] | [query: string, text: string][]) => Promise<Float32Array> }>}
  */

@@ -1,5 +1,5 @@
 import type { EmbeddingProvider, EmbedOptions } from '../embedding-provider.js'
-import type { ModelStatus } from '../status.js'
+import type { ModelStatus } from '../health.js'
 import { unlessAborted } from '../../concurrency/aborting.js'
 import type { Job, WorkerQueue } from './worker-queue.js'
 import { createHash } from 'node:crypto'

@@ -1,4 +1,4 @@
-import { boundsOf } from '../../../lib/config/bounds.js'
+import { boundsOf } from '../../../lib/config/schema.js'
 import { KIND_NAMES, KINDS, MAX_CONTENT_LENGTH } from '../texts.js'
 import { isMap, mapOf, type ValueGenerator } from './long-values.js'
 import { isObject, type Json, type Schema } from './schema-walk.js'

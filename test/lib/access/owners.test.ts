@@ -1,7 +1,7 @@
 import fc, { runs } from '../../helpers/fast-check.js'
 import t from 'tap'
 import { compileOwners } from '../../../lib/access/owners.js'
-import { settingsOf } from '../../../lib/config/settings.js'
+import { settingsOf } from '../../../lib/config/config.js'
 
 const { ownerPatterns: DEFAULT_OWNER_PATTERNS } = settingsOf({}).access
 import { isBankId } from '../../../lib/identity/context.js'

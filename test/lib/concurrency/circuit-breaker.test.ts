@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import t from 'tap'
-import { CircuitBreaker, type ReportOutcome, type BreakerOutcome } from '../../../lib/concurrency/circuit-breaker.js'
-import { KeyedCircuitBreakers } from '../../../lib/concurrency/keyed-circuit-breakers.js'
+import {
+  CircuitBreaker, KeyedCircuitBreakers, type ReportOutcome, type BreakerOutcome,
+} from '../../../lib/concurrency/circuit-breaker.js'
 import fc, { runs } from '../../helpers/fast-check.js'
 
 const THRESHOLD = 3

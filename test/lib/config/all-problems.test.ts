@@ -1,6 +1,6 @@
 import t from 'tap'
 import { checkedConfig } from '../../../cli/config/check.js'
-import { ConfigurationError } from '../../../lib/config/load.js'
+import { ConfigurationError } from '../../../lib/config/problems.js'
 
 /** The problems of a configuration file, and of the environment. */
 function problemsOf (yaml: string, environment: NodeJS.ProcessEnv = {}): string[] {

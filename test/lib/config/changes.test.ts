@@ -1,5 +1,5 @@
 import t from 'tap'
-import { fileChanges } from '../../../lib/config/changes.js'
+import { fileChanges } from '../../../plugins/reload.js'
 
 t.test('a new section is applied when none of its settings needs a restart', async (t) => {
   t.same(fileChanges({}, {

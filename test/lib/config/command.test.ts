@@ -1,7 +1,7 @@
 /* eslint no-template-curly-in-string: off -- ${NAME} is what the configuration file has in its texts */
 import t from 'tap'
 import { loadCommand, problemsOf, type Files } from './load-with.js'
-import type { Environment } from '../../../lib/config/load.js'
+import type { Environment } from '../../../lib/config/environment.js'
 
 const MIGRATE = { keys: ['vector_store', 'vector_store_config'], migrates: true } as const
 const REEMBED = {

@@ -1,7 +1,8 @@
 /* eslint no-template-curly-in-string: off -- ${NAME} is what the configuration file has in its texts */
 import { join } from 'node:path'
 import t from 'tap'
-import { ConfigurationError, loadConfig } from '../../../lib/config/load.js'
+import { loadConfig } from '../../../lib/config/load.js'
+import { ConfigurationError } from '../../../lib/config/problems.js'
 
 t.test('a folder for memories selects the store pglite in that folder', (t) => {
   const cwd = t.testdir({

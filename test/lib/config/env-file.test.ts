@@ -1,6 +1,6 @@
 import t from 'tap'
 import { applyEnvFile, readEnvFile } from '../../../lib/config/env-file.js'
-import type { Environment } from '../../../lib/config/load.js'
+import type { Environment } from '../../../lib/config/environment.js'
 import { problemsOf } from './load-with.js'
 
 const fault = (code: string) => Object.assign(new Error(`${code}: /work/.env`), { code })

@@ -1,7 +1,6 @@
 import t from 'tap'
-import { boundsOf } from '../../../lib/config/bounds.js'
-import type { Config } from '../../../lib/config/config.js'
-import { settingsOf } from '../../../lib/config/settings.js'
+import { boundsOf } from '../../../lib/config/schema.js'
+import { settingsOf, type Config } from '../../../lib/config/config.js'
 import { load, problems } from './load-with.js'
 
 await t.test('an empty environment gives the documented defaults', async (t) => {

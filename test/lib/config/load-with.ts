@@ -1,8 +1,9 @@
 import {
-  ConfigurationError, loadCommandConfig, loadConfig, type CommandConfig, type CommandUse, type Environment,
-  type LoadOptions,
+  loadCommandConfig, loadConfig, type CommandConfig, type CommandUse, type LoadOptions,
 } from '../../../lib/config/load.js'
 import type { Config } from '../../../lib/config/config.js'
+import { ConfigurationError } from '../../../lib/config/problems.js'
+import type { Environment } from '../../../lib/config/environment.js'
 
 /** The files that a test pretends there are, by absolute path. */
 export type Files = Readonly<Record<string, string>>

@@ -1,7 +1,8 @@
 /* eslint no-template-curly-in-string: off -- ${NAME} is what the configuration file has in its texts */
 import t from 'tap'
-import { ConfigurationError, loadConfig } from '../../../lib/config/load.js'
+import { loadConfig } from '../../../lib/config/load.js'
 import { loadYaml } from './load-with.js'
+import { ConfigurationError } from '../../../lib/config/problems.js'
 
 await t.test('every problem of environment and file is in one error, a line each', async (t) => {
   const env = {

@@ -1,7 +1,7 @@
 /* eslint no-template-curly-in-string: off -- ${NAME} is what the configuration file has in its texts */
 import fc from '../../helpers/fast-check.js'
 import t from 'tap'
-import type { Environment } from '../../../lib/config/load.js'
+import type { Environment } from '../../../lib/config/environment.js'
 import { problemsOf, load, loadCommand, loadYaml, type Files } from './load-with.js'
 
 // Long and odd enough that no sentence holds one by chance.

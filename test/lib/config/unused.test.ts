@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { Environment } from '../../../lib/config/load.js'
+import type { Environment } from '../../../lib/config/environment.js'
 import { loadYaml, yamlProblems } from './load-with.js'
 
 const LLM = 'llm_provider: openai_compatible\nllm_provider_config: {base_url: "http://127.0.0.1/v1", model: ' +

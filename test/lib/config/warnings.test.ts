@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { Environment } from '../../../lib/config/load.js'
+import type { Environment } from '../../../lib/config/environment.js'
 import { load, loadYaml, type Files } from './load-with.js'
 
 const QUIET: Environment = { SERVICE_ADMIN_TOKEN: 'admin' }

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { defaultSections } from '../../../lib/config/bank-schema.js'
+import { defaultSections } from '../../../lib/config/schema.js'
 import { bankSettings } from '../../../lib/memory/bank-settings.js'
 import { operatorSettings } from '../../helpers/settings.js'
 

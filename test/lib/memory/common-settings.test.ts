@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { BankConfiguration, FileConfig } from '../../../lib/config/schema.js'
-import { settingsOf } from '../../../lib/config/settings.js'
+import { settingsOf } from '../../../lib/config/config.js'
 import { commonSettings, readFileSettings, resolveBank } from '../../../lib/memory/file-settings.js'
 
 /** The weights of the strategies in a request on banks with these configurations. */

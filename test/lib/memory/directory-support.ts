@@ -1,5 +1,5 @@
 import { AccessControl } from '../../../lib/access/access-control.js'
-import { settingsOf as allSettingsOf } from '../../../lib/config/settings.js'
+import { settingsOf as allSettingsOf } from '../../../lib/config/config.js'
 import type { FileConfig } from '../../../lib/config/schema.js'
 import type { BankKey } from '../../../lib/identity/context.js'
 import { BankDirectory } from '../../../lib/memory/bank-directory.js'

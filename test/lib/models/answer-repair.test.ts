@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { ReadableStream } from 'node:stream/web'
 import t from 'tap'
-import { repairedEvents, repairUsage } from '../../../lib/models/remote/sdk-call.js'
+import { repairedEvents, repairUsage } from '../../../lib/models/remote/language-model.js'
 import fc from '../../helpers/fast-check.js'
 
 function bodyOf (chunks: Iterable<Uint8Array>): { body: ReadableStream<Uint8Array>, pulled: () => number } {

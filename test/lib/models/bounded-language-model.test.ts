@@ -1,6 +1,7 @@
 import t from 'tap'
-import { boundedLanguageModel, type BoundedLanguageModelOptions } from '../../../lib/models/bounded-models.js'
-import type { LimitedModel } from '../../../lib/models/call-limits.js'
+import {
+  boundedLanguageModel, type BoundedLanguageModelOptions, type LimitedModel,
+} from '../../../lib/models/bounded-models.js'
 import type { GenerateRequest, Generation, LanguageModel } from '../../../lib/models/language-model.js'
 import { ModelCallError } from '../../../lib/models/remote/model-call-error.js'
 import { ProviderError } from '../../../lib/providers/registry.js'

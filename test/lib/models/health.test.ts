@@ -1,6 +1,5 @@
 import t from 'tap'
-import { ModelHealth } from '../../../lib/models/health.js'
-import type { ModelStatus } from '../../../lib/models/status.js'
+import { ModelHealth, type ModelStatus } from '../../../lib/models/health.js'
 import { NO_TELEMETRY, type ModelCallRecord } from '../../../lib/telemetry/telemetry.js'
 
 function afterCalls (...outcomes: string[]): ModelHealth {

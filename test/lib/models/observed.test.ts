@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { EmbeddingProvider } from '../../../lib/models/embedding-provider.js'
-import { ObservedEmbeddings, ObservedReranker, statusOf } from '../../../lib/models/observed.js'
+import { ObservedEmbeddings, ObservedReranker, statusOf } from '../../../lib/models/bounded-models.js'
 import { ModelCallError } from '../../../lib/models/remote/model-call-error.js'
 import type { ModelCallRecord } from '../../../lib/telemetry/telemetry.js'
 import { DeadlineExceeded } from '../../../lib/concurrency/deadline.js'

@@ -1,6 +1,6 @@
 import { mock } from 'node:test'
 import t from 'tap'
-import { ReasoningFilter, withoutReasoning } from '../../../lib/models/remote/sdk-call.js'
+import { ReasoningFilter, withoutReasoning } from '../../../lib/models/remote/language-model.js'
 import fc from '../../helpers/fast-check.js'
 
 const CASES: Array<[what: string, given: string, left: string]> = [

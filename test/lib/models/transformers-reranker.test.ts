@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { transformersReranker } from '../../../lib/models/transformers/reranker.js'
+import { transformersReranker } from '../../../lib/models/transformers/providers.js'
 import { QueueFullError } from '../../../lib/models/workers/worker-queue.js'
 import { ProviderError } from '../../../lib/providers/registry.js'
 

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
-import { transformersEmbeddings } from '../../../lib/models/transformers/embedding-provider.js'
+import { transformersEmbeddings } from '../../../lib/models/transformers/providers.js'
 import { ProviderError } from '../../../lib/providers/registry.js'
 import { embeddingProviderContract } from '../../contract/embedding-provider.js'
 import { rejection } from '../../helpers/rejection.js'
@@ -136,7 +136,7 @@ t.test('a text that the runtime rejects fails, and so does one that ends it; oth
 
 t.test('a process with the provider prints nothing, although the package does, and ends by itself', async (t) => {
   const program = `
-    import { transformersEmbeddings } from './lib/models/transformers/embedding-provider.ts'
+    import { transformersEmbeddings } from './lib/models/transformers/providers.ts'
     const provider = await transformersEmbeddings(
       { model: 'fake/bigrams' }, { baseDirectory: '.' }, { module: ${JSON.stringify(MODULE)} })
     await provider.embed(['a', 'b'], {})

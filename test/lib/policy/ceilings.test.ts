@@ -1,6 +1,5 @@
 import t from 'tap'
-import { defaultSections } from '../../../lib/config/bank-schema.js'
-import type { BankConfiguration, FileConfig } from '../../../lib/config/schema.js'
+import { defaultSections, type BankConfiguration, type FileConfig } from '../../../lib/config/schema.js'
 import { LIMITS, strictestLimits } from '../../../lib/policy/ceilings.js'
 import { withValueAt } from '../../../lib/policy/layers.js'
 import { valueAt } from '../../../lib/validation/json-object.js'

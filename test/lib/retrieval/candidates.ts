@@ -1,5 +1,5 @@
 import type { BankKey } from '../../../lib/identity/context.js'
-import { defaultSections } from '../../../lib/config/bank-schema.js'
+import { defaultSections } from '../../../lib/config/schema.js'
 import { bankSettings } from '../../../lib/memory/bank-settings.js'
 import type { MergedCandidate, RankedCandidate } from '../../../lib/retrieval/candidates.js'
 import { mergeCandidates } from '../../../lib/retrieval/fusion.js'
