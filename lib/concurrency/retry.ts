@@ -104,7 +104,7 @@ export class BackOff {
 }
 
 /** A timer that does not keep the process alive. */
-export function unrefTimer (callback: () => void, ms: number): () => void {
+function unrefTimer (callback: () => void, ms: number): () => void {
   const timer = setTimeout(callback, ms).unref()
   return () => { clearTimeout(timer) }
 }

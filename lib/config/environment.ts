@@ -308,7 +308,7 @@ const SUPPORTED: Readonly<Record<string, readonly string[]>> = {
  * Source: OpenTelemetry Protocol Exporter specification, "Endpoint URLs for OTLP/HTTP".
  * @returns the whole URL; undefined when there is no tracing
  */
-export function readTracesUrl (reader: EnvironmentReader, problems: string[]): string | undefined {
+function readTracesUrl (reader: EnvironmentReader, problems: string[]): string | undefined {
   if (reader.lenient('OTEL_SDK_DISABLED')?.toLowerCase() === 'true') return undefined
   if (reader.lenient('OTEL_TRACES_EXPORTER')?.toLowerCase() === 'none') return undefined
   const traces = collectorUrl(reader, 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', problems)

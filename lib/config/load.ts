@@ -209,7 +209,7 @@ const PURPOSE = 'memory-gateway cursors 1'
  * of them has it. The password of the database counts, because a mode without a secret has often only that.
  * @returns 64 hexadecimal digits; undefined when there is no secret
  */
-export function cursorKeyOf (
+function cursorKeyOf (
   { auth, adminToken, database }: Pick<Config, 'adminToken' | 'database'> & {
     auth: Pick<Config['auth'], 'apiKey' | 'jwtSecret'>
   },
@@ -227,7 +227,7 @@ function passwordOf (url: string | undefined): string | undefined {
 }
 
 /** Callers send the names of banks and sources; in maps without a prototype, `constructor` finds nothing. */
-export function withNullPrototypeMaps (file: FileConfig): FileConfig {
+function withNullPrototypeMaps (file: FileConfig): FileConfig {
   return {
     ...file,
     ...withoutUndefined({

@@ -325,7 +325,7 @@ interface Limits {
  * Warns about limits of endpoints that can take effect in no bank. Two limits end a call: the endpoint's own, which
  * counts as a failure of the endpoint, and that of the recall, which goes on without the result and does not count it.
  */
-export function * endpointTimeoutWarnings (file: FileConfig): Iterable<string> {
+function * endpointTimeoutWarnings (file: FileConfig): Iterable<string> {
   const { embedding_provider_config: embedding = {}, reranker_config: reranking = {} } = file
   if (file.embedding_provider === 'openai_compatible') {
     const { query_timeout_ms: query = queryTimeout.default, timeout_ms: attempt = attemptTimeout.default } = embedding

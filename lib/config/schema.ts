@@ -10,14 +10,14 @@ import { BANK_ID, BANK_ID_IN_WORDS, PRINCIPAL, PRINCIPAL_IN_WORDS } from '../val
 // Annotations for messages and for the reference (docs/configuration.md), which validation ignores: `x-allowed`
 // describes a pattern in words, `x-keys` the keys of a map.
 
-export const integer = (description: string, minimum: number, maximum?: number) => (
+const integer = (description: string, minimum: number, maximum?: number) => (
   Type.Integer(range(description, minimum, maximum))
 )
-export const number = (description: string, minimum: number, maximum?: number) => (
+const number = (description: string, minimum: number, maximum?: number) => (
   Type.Number(range(description, minimum, maximum))
 )
-export const flag = (description: string) => Type.Boolean({ description })
-export const choice = <const Values extends string[]>(values: readonly [...Values], description: string) => (
+const flag = (description: string) => Type.Boolean({ description })
+const choice = <const Values extends string[]>(values: readonly [...Values], description: string) => (
   Type.Enum(values as [...Values], { description })
 )
 
@@ -26,12 +26,12 @@ function range (description: string, minimum: number, maximum: number | undefine
 }
 
 /** @param allowed the pattern in words */
-export const text = (pattern: string, allowed: string, description: string) => (
+const text = (pattern: string, allowed: string, description: string) => (
   Type.String({ pattern, 'x-allowed': allowed, description })
 )
 
 /** @param longest in characters */
-export const words = (longest: number, description?: string) => Type.String(withoutUndefined({
+const words = (longest: number, description?: string) => Type.String(withoutUndefined({
   minLength: 1,
   maxLength: longest,
   'x-allowed': `of 1 to ${longest} characters`,
@@ -39,20 +39,20 @@ export const words = (longest: number, description?: string) => Type.String(with
 }))
 
 /** A bank id or a principal, or a prefix before one trailing `*`. */
-export const pattern = (what: string) => Type.String({
+const pattern = (what: string) => Type.String({
   pattern: '^[^\\s*]*\\*?$',
   minLength: 1,
   'x-allowed': 'without spaces, with * only as the last character',
   description: `${what}; one trailing * matches any suffix.`,
 })
 
-export const Permissions = Type.Array(Type.Enum(['read', 'write', 'forget', 'admin', '*']), {
+const Permissions = Type.Array(Type.Enum(['read', 'write', 'forget', 'admin', '*']), {
   minItems: 1,
   description: '`*` means all four; `admin` implies none of the others, but its holder may grant permissions on the ' +
     'bank unless access_control.bank_grants is false.',
 })
 
-export const TrustOfWriter = (description: string) => choice(['untrusted', 'trusted'], description)
+const TrustOfWriter = (description: string) => choice(['untrusted', 'trusted'], description)
 
 /** A weight for each scorer. */
 function scorerWeights (): Record<keyof typeof SCORER_TABLE, TDefaulted<TNumber>> {
@@ -62,7 +62,7 @@ function scorerWeights (): Record<keyof typeof SCORER_TABLE, TDefaulted<TNumber>
   return Object.fromEntries(weights) as Record<keyof typeof SCORER_TABLE, TDefaulted<TNumber>>
 }
 
-export const RetrievalSchema = section({
+const RetrievalSchema = section({
   weights: sectionOfSettings({
     lexical: setting(number('Weight of the lexical (BM25) score.', 0, 100), 1),
     semantic: Type.Optional(number('Weight of the semantic (embedding) score. Default: set by the embedding ' +
@@ -141,8 +141,8 @@ export function defaultSections (semanticWeight: number): BankSections {
   }
 }
 
-export const PROFILE_NAME = '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$'
-export const PROFILE_NAME_IN_WORDS = 'of letters, digits and ._-, at most 64 characters, the first a letter or digit'
+const PROFILE_NAME = '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$'
+const PROFILE_NAME_IN_WORDS = 'of letters, digits and ._-, at most 64 characters, the first a letter or digit'
 
 const perMinute = (what: string, note = '') => (
   Type.Optional(integer(`${what} per minute, for each principal and bank.${note} Unset: no limit.`, 1, 1_000_000))
@@ -151,7 +151,7 @@ const perDay = (what: string, note = '') => (
   Type.Optional(integer(`${what} per UTC day, for each bank.${note} Unset: no limit.`, 1))
 )
 
-export const HomeostasisSchema = section({
+const HomeostasisSchema = section({
   recall_max_tokens: Type.Optional(integer('Maximum tokens of the hits of a recall: default and upper limit of ' +
     '`max_tokens` in a request.', 1)),
   reflect_max_tokens: Type.Optional(integer('Maximum tokens of the answer of a reflect: default and upper limit ' +
@@ -190,7 +190,7 @@ export const BarriersSchema = section({
   }, 'Limits on metadata.'),
 }, 'Checks of what is stored in a bank.')
 
-export const SignalQualitySchema = section({
+const SignalQualitySchema = section({
   dedup: sectionOfSettings({
     action: setting(choice(['off', 'skip', 'warn', 'update'], 'off: only exact repeats are ' +
       'detected. skip: a near-duplicate is not stored. warn: it is stored, and the answer names the memory that it ' +
@@ -202,7 +202,7 @@ export const SignalQualitySchema = section({
   }, 'What retain does with a memory that nearly repeats one in the bank.'),
 }, 'Deduplication.')
 
-export const ReflectSchema = section({
+const ReflectSchema = section({
   timeout_ms: setting(integer('Maximum milliseconds of a reflect: default and upper limit of `timeout_ms` in a ' +
     'request. A call to the language model may take at most three quarters of this time, so that a call that hangs ' +
     'is detected.', 100, 600_000), 60_000),
@@ -247,9 +247,9 @@ const bankAccess = (options: { maxItems?: number } = {}) => (
   }))
 )
 
-export const ProfileSchema = section(bankSections, 'A named set of sections for the banks that choose it.')
+const ProfileSchema = section(bankSections, 'A named set of sections for the banks that choose it.')
 
-export const BankSchema = section({ access: bankAccess(), ...bankFields }, 'Settings of one bank, or of the banks ' +
+const BankSchema = section({ access: bankAccess(), ...bankFields }, 'Settings of one bank, or of the banks ' +
   'that match a pattern with one trailing *. A literal name takes precedence over a pattern, and a longer pattern ' +
   'over a shorter one.')
 
@@ -270,7 +270,7 @@ const GIB = 1024 * MIB
 export const MAX_BYTES = 10 * MIB
 
 /** Bounds of one request, of one caller, and of all requests together. docs/bounds.md has the table. */
-export const BoundsSchema = section({
+const BoundsSchema = section({
   json_depth: setting(integer('Maximum nesting depth of objects and arrays in a JSON body.', 1, 1000), 64),
   json_values: setting(integer('Maximum number of objects, arrays, strings, numbers and other values in a JSON ' +
     'body, in total.', 1, 10_000_000), 100_000),
@@ -325,7 +325,7 @@ const ConsoleOidcSchema = section({
   'for a token.')
 
 /** The pages for people at /console. */
-export const ConsoleSchema = sectionOfSettings({
+const ConsoleSchema = sectionOfSettings({
   enabled: Type.Optional(flag('Whether the console is served at /console. Default: whether SERVICES_HOST is a ' +
     'loopback address; false in a gateway that is part of another app.')),
   oidc: Type.Optional(ConsoleOidcSchema),
@@ -335,7 +335,7 @@ export const SIGNATURE_HEADER = 'X-Signature-256'
 
 const header = (description: string) => text('^[A-Za-z0-9-]+$', 'of letters, digits and -', description)
 
-export const SourceSchema = section({
+const SourceSchema = section({
   type: Type.Literal('webhook', { description: 'The kind of source.' }),
   target_bank: text(`^${BANK_ID}$`, `a bank id ${BANK_ID_IN_WORDS}`, 'The bank that receives the events.'),
   tenant_id: Type.Optional(text('^(?=.*\\S)[^\\p{Cc}\\p{Cs}]{1,256}$', 'of 1 to 256 characters that are not all blank',

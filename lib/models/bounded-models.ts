@@ -51,7 +51,7 @@ const MINIMA: Record<keyof CallLimits, number> = {
  * @param key the configuration key that chose it
  * @throws ProviderError for invalid ones
  */
-export function limitsOf (key: string, model: LimitedModel): CallLimits {
+function limitsOf (key: string, model: LimitedModel): CallLimits {
   const limits = model.limits ?? {}
   const entries = Object.entries(MINIMA) as Array<[keyof CallLimits, number]>
   return Object.fromEntries(entries.map(([name, minimum]) => {

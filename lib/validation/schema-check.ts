@@ -93,7 +93,7 @@ export function strictAjv (options: Options = {}): Ajv {
 }
 
 /** The members of an Ajv error that messages are made from; Fastify passes on the same. */
-export type SchemaError =
+type SchemaError =
   Pick<ErrorObject, 'keyword' | 'instancePath' | 'params' | 'data'> & { parentSchema?: SchemaNode }
 
 /** Whether a value satisfies a schema; `problems` are those of the last value that did not. */

@@ -58,7 +58,7 @@ interface LazyEmbeddingsOptions extends Required<
 const UNOPENED: ModelStatus = { running: 0, waiting: 0, cache: { hits: 0, misses: 0 } }
 
 /** Opens a deferred provider for the first text, so that a process that embeds nothing never loads its model. */
-export class LazyEmbeddings implements EmbeddingProvider {
+class LazyEmbeddings implements EmbeddingProvider {
   readonly model: string
   readonly dimensions: number
   readonly fusionWeight: number

@@ -69,7 +69,7 @@ const QUESTION_WORD = new RegExp(`^(?:${[
  * Embeds a question as the mean of its own vector and that of a statement with its words. The model places questions
  * near each other whatever they ask, and what answers them is a statement.
  */
-export class QuestionEmbeddings extends EmbeddingDecorator {
+class QuestionEmbeddings extends EmbeddingDecorator {
   async embed (texts: readonly string[], options: EmbedOptions): Promise<Float32Array[]> {
     const statements = options.purpose === 'query' ? texts.map(statementOf) : []
     const stated = statements.flatMap((statement) => statement ?? [])

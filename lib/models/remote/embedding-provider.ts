@@ -1,12 +1,12 @@
-import { ProviderError, type ProviderConfig } from '../../providers/registry.js'
+import { ProviderError, type ProviderConfig, type ProviderContext } from '../../providers/registry.js'
+import {
+  inBatches, openEndpoint, checkCombinations, member, type RemoteTools, type CalledEndpoint,
+} from './endpoint.js'
 import { RemoteEmbeddingSettings } from '../../providers/schemas/endpoints.js'
 import { settingsCheck } from '../../providers/settings.js'
 import type { EmbeddingProvider, EmbedOptions } from '../embedding-provider.js'
 import type { ModelStatus } from '../health.js'
 import { VectorCache } from '../workers/queued-embeddings.js'
-import {
-  inBatches, openEndpoint, checkCombinations, member, type RemoteContext, type RemoteTools, type CalledEndpoint,
-} from './endpoint.js'
 import { ModelCallError } from './model-call-error.js'
 import type { ResilientCalls, CallOptions } from './resilient-calls.js'
 import { parsedJson } from '../../validation/json-object.js'
@@ -85,7 +85,7 @@ class RemoteEmbeddingProvider implements EmbeddingProvider {
  * @throws ProviderError for wrong settings, and when the dimensions are not known; no secret is shown
  */
 export async function makeRemoteEmbeddingProvider (
-  config: ProviderConfig, context: RemoteContext, tools: RemoteTools = {},
+  config: ProviderConfig, context: ProviderContext, tools: RemoteTools = {},
 ): Promise<EmbeddingProvider> {
   const settings = check(config)
   checkCombinations(KEY, 'openai_compatible', settings)
@@ -137,7 +137,7 @@ function spaceOf ({ model, document_prefix: prefix, input_type: inputType }: Rem
     : ` document_prefix=${JSON.stringify(prefix)}`}`
 }
 
-export type EmbeddingPurpose = 'query' | 'document'
+type EmbeddingPurpose = 'query' | 'document'
 
 interface EmbeddingClientOptions {
   endpoint: CalledEndpoint
@@ -157,7 +157,7 @@ const NUMBER_BYTES = 64
 const UNKNOWN_DIMENSIONS = 65_536
 
 /** The embeddings call of the OpenAI API: one POST, for which the AI SDK does too much (docs/decisions/ai-sdk.md). */
-export class EmbeddingClient {
+class EmbeddingClient {
   readonly #options: EmbeddingClientOptions
   readonly #url: string
   readonly #maxBytes: number

@@ -12,8 +12,6 @@ import { forEachConcurrently } from '../../concurrency/for-each-concurrently.js'
 
 const VARIABLE_NAME = /^(?:[A-Z]{1,24}|[A-Z][A-Z0-9]{0,31}(?:_[A-Z0-9]{1,32}){1,7})$/
 
-export type RemoteContext = ProviderContext
-
 /** Replacements of clock, timer and random numbers for tests. */
 export type RemoteTools = Partial<ResilienceTools & { clock: Clock }>
 
@@ -67,7 +65,7 @@ interface Address {
  * @throws ProviderError that names the wrong setting and shows no value
  */
 export function checkAddress (
-  key: string, settings: AddressSettings, context: RemoteContext, keyHeader: KeyHeader = bearer,
+  key: string, settings: AddressSettings, context: ProviderContext, keyHeader: KeyHeader = bearer,
 ): Address {
   const baseUrl = checkUrl(key, settings.base_url)
   const apiKey = readKey(key, settings, context)
@@ -84,7 +82,7 @@ export function openAddress (
   key: string,
   service: string,
   settings: AddressSettings,
-  context: RemoteContext,
+  context: ProviderContext,
   { clock = systemClock }: RemoteTools,
   keyHeader: KeyHeader = bearer,
 ): Endpoint {
@@ -113,7 +111,7 @@ export function openEndpoint (
   service: string,
   settings: EndpointSettings,
   limits: Pick<ResilienceOptions, 'attemptTimeoutMs' | 'maxRetries'>,
-  context: RemoteContext,
+  context: ProviderContext,
   tools: RemoteTools,
 ): CalledEndpoint {
   const address = openAddress(key, service, settings, context, tools)
@@ -137,7 +135,7 @@ function checkUrl (key: string, text: string): string {
 }
 
 function readKey (
-  key: string, settings: AddressSettings, { baseDirectory, environment = {} }: RemoteContext,
+  key: string, settings: AddressSettings, { baseDirectory, environment = {} }: ProviderContext,
 ): string | undefined {
   const { api_key: plain, api_key_env: variable, api_key_file: path } = settings
   const names = (['api_key', 'api_key_env', 'api_key_file'] as const).filter((name) => settings[name] !== undefined)

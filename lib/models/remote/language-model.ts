@@ -5,7 +5,8 @@ import {
   type LanguageModelV3Message, type SharedV3Warning, type LanguageModelV3FinishReason, type LanguageModelV3StreamPart,
   type LanguageModelV3Usage,
 } from '@ai-sdk/provider'
-import { ProviderError, type ProviderConfig } from '../../providers/registry.js'
+import { ProviderError, type ProviderConfig, type ProviderContext } from '../../providers/registry.js'
+import { openAddress, checkCombinations, errorWithin, member, type Endpoint, type RemoteTools } from './endpoint.js'
 import { AnthropicLanguageSettings, OpenAiLanguageSettings } from '../../providers/schemas/language-models.js'
 import { settingsCheck } from '../../providers/settings.js'
 import type { CallLimits, LimitedModel } from '../bounded-models.js'
@@ -13,9 +14,6 @@ import {
   promptTokens, type GenerateRequest, type Generation, type GenerationPart, type JsonSchema, type LanguageModel,
   type Message, type Finish, type TokenUsage,
 } from '../language-model.js'
-import {
-  openAddress, checkCombinations, errorWithin, member, type Endpoint, type RemoteContext, type RemoteTools,
-} from './endpoint.js'
 import { ModelCallError } from './model-call-error.js'
 import { withoutUndefined } from '../../validation/members.js'
 import { ResilientCalls } from './resilient-calls.js'
@@ -140,7 +138,7 @@ function jsonFormat (schema: JsonSchema): ResponseFormat {
  * @throws ProviderError for wrong settings, and when the probe fails; no secret is shown
  */
 export async function makeOpenAiLanguageModel (
-  config: ProviderConfig, context: RemoteContext, tools: RemoteTools = {},
+  config: ProviderConfig, context: ProviderContext, tools: RemoteTools = {},
 ): Promise<RemoteLanguageModel> {
   const settings = checkOpenAi(config)
   const endpoint = openAddress(KEY, SERVICE, settings, context, tools)
@@ -167,7 +165,7 @@ export async function makeOpenAiLanguageModel (
  * @throws ProviderError for wrong settings, and when the probe fails; no secret is shown
  */
 export async function makeAnthropicLanguageModel (
-  config: ProviderConfig, context: RemoteContext, tools: RemoteTools = {},
+  config: ProviderConfig, context: ProviderContext, tools: RemoteTools = {},
 ): Promise<RemoteLanguageModel> {
   const settings = checkAnthropic(config)
   checkCombinations(KEY, 'anthropic', settings)
@@ -201,7 +199,7 @@ function sampling ({ temperature, top_p: topP }: Settings): Parts['sampling'] {
 
 async function openModel (
   settings: Settings,
-  { warn = () => {} }: RemoteContext,
+  { warn = () => {} }: ProviderContext,
   tools: RemoteTools,
   parts: Omit<Parts, 'model' | 'limits' | 'warn'>,
 ): Promise<RemoteLanguageModel> {
@@ -212,13 +210,8 @@ async function openModel (
     maxWaiting: settings.max_waiting,
   }
   const model = new RemoteLanguageModel({ ...parts, model: settings.model, limits, warn })
-  if (settings.probe) await probe(KEY, SERVICE, model, { warn, tools })
+  if (settings.probe) await probe(model, warn, tools)
   return model
-}
-
-interface ProbeTarget {
-  readonly limits: CallLimits
-  ping (signal: AbortSignal): Promise<void>
 }
 
 /**
@@ -226,18 +219,19 @@ interface ProbeTarget {
  * address are right.
  * @throws ProviderError that names the fault
  */
-export async function probe (
-  key: string, service: string, model: ProbeTarget,
-  { warn, tools }: { warn: (message: string) => void, tools: RemoteTools },
+async function probe (
+  model: RemoteLanguageModel, warn: (message: string) => void, tools: RemoteTools,
 ): Promise<void> {
   // A circuit that opened between the attempts would hide their error.
-  const calls = new ResilientCalls({ service, ...model.limits, breaker: { threshold: Infinity, recoveryMs: 0 }, tools })
+  const calls = new ResilientCalls({
+    service: SERVICE, ...model.limits, breaker: { threshold: Infinity, recoveryMs: 0 }, tools,
+  })
   try {
     await calls.call(async (signal) => { await model.ping(signal) })
   } catch (error) {
     if (!(error instanceof ModelCallError)) throw error
-    if (error.kind === 'rate_limited') warn(`${key}: ${error.message} when it was probed`)
-    else throw new ProviderError(`${key}: the probe failed, ${reasonOf(error)}: ${error.message}`)
+    if (error.kind === 'rate_limited') warn(`${KEY}: ${error.message} when it was probed`)
+    else throw new ProviderError(`${KEY}: the probe failed, ${reasonOf(error)}: ${error.message}`)
   }
 }
 
@@ -282,7 +276,7 @@ interface SdkCallOptions {
 /**
  * One attempt at an answer through the AI SDK, whose errors contain texts, URLs and answers and so are not passed on.
  */
-export class SdkCall {
+class SdkCall {
   readonly #options: SdkCallOptions
   readonly #signal: AbortSignal
   readonly #model: LanguageModelV3

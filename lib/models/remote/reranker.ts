@@ -1,11 +1,11 @@
-import type { ProviderConfig } from '../../providers/registry.js'
+import type { ProviderConfig, ProviderContext } from '../../providers/registry.js'
+import {
+  inBatches, openEndpoint, checkCombinations, member, type CalledEndpoint, type RemoteTools,
+} from './endpoint.js'
 import { RerankEndpointSettings } from '../../providers/schemas/endpoints.js'
 import { settingsCheck } from '../../providers/settings.js'
 import type { Reranker } from '../reranker.js'
 import type { ModelStatus } from '../health.js'
-import {
-  inBatches, openEndpoint, checkCombinations, member, type CalledEndpoint, type RemoteContext, type RemoteTools,
-} from './endpoint.js'
 import { ModelCallError } from './model-call-error.js'
 import { parsedJson } from '../../validation/json-object.js'
 
@@ -75,7 +75,7 @@ class RemoteReranker implements Reranker {
  * @throws ProviderError for wrong settings; no secret is shown
  */
 export function makeRemoteReranker (
-  config: ProviderConfig, context: RemoteContext, tools: RemoteTools = {},
+  config: ProviderConfig, context: ProviderContext, tools: RemoteTools = {},
 ): Reranker {
   const settings = check(config)
   const { model, style, timeout_ms: timeoutMs } = settings

@@ -303,7 +303,7 @@ interface StreamSource<T> {
 }
 
 /** An answer in parts for one reader. The call begins when the first part is requested. */
-export class ResilientStream<T> implements AsyncIterableIterator<T> {
+class ResilientStream<T> implements AsyncIterableIterator<T> {
   readonly #abort = new AbortController()
   readonly #parts: AsyncGenerator<T, undefined, undefined>
 
@@ -374,7 +374,7 @@ async function * readCall<T> (source: StreamSource<T>, call: ActiveCall): Parts<
 }
 
 /** Reports the end of an attempt: without an error when it was answered, `abandoned` when it was cancelled. */
-export type ReportAttempt = (end: { error?: unknown, abandoned?: boolean }) => void
+type ReportAttempt = (end: { error?: unknown, abandoned?: boolean }) => void
 
 /** Failures without a call of the endpoint. */
 const NOT_SENT: ReadonlySet<string> = new Set(['overloaded', 'circuit_open'])
@@ -382,7 +382,7 @@ const NOT_SENT: ReadonlySet<string> = new Set(['overloaded', 'circuit_open'])
 /**
  * The circuit breakers of a model and of each tenant, so that one tenant's bad requests do not block the others.
  */
-export class ModelCircuitBreakers {
+class ModelCircuitBreakers {
   readonly #service: string
   readonly #threshold: number
   readonly #model: CircuitBreaker
@@ -444,7 +444,7 @@ function outcomeOf (error: unknown): BreakerOutcome {
   return error.isFault ? 'failure' : 'success'
 }
 
-export type CallPriority = 'interactive' | 'background'
+type CallPriority = 'interactive' | 'background'
 
 export interface CallOptions {
   signal?: AbortSignal | undefined
@@ -464,7 +464,7 @@ export interface CallOptions {
 }
 
 /** A call that holds its permit. */
-export interface ActiveCall {
+interface ActiveCall {
   /** Aborted when the caller leaves and when the provider closes. */
   controller: AbortController
   /** In milliseconds of the timer. */

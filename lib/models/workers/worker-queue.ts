@@ -5,7 +5,7 @@ import { Piscina } from 'piscina'
  * A queue with three priorities: retries, urgent entries, normal entries. Each is first in, first out. It is our own
  * because the order of work in front of piscina is our own.
  */
-export class PriorityQueue<Entry> {
+class PriorityQueue<Entry> {
   readonly #retries = new Set<Entry>()
   readonly #urgent = new Set<Entry>()
   readonly #normal = new Set<Entry>()
