@@ -106,6 +106,7 @@ async function memoriesOf (
         expiresAt: null,
         documentId: format === 'facts' ? null : id,
         source: null,
+        speaker: turn.role ?? null,
         tokens: TokenCount.known(0),
         trust: 'trusted',
         fingerprint: turn.id,

@@ -66,6 +66,7 @@ export class MemorySource {
       expiresAt: null,
       documentId: `talk-${Math.floor(this.#count / DOCUMENT)}`,
       source: null,
+      speaker: null,
       tokens: TokenCount.known(Math.ceil(text.length / 4)),
       trust: 'trusted',
       fingerprint: createHash('sha256').update(`${this.#seed} ${this.#count}`).digest('hex'),

@@ -1,8 +1,7 @@
 import type { BankKey } from '../identity/context.js'
-import type { Trust } from '../identity/trust.js'
-import type { TokenCount } from '../text/tokens.js'
+import { type MemoryValues, memoryValues } from './memory-fields.js'
 
-export type Metadata = Record<string, string | number | boolean | null>
+export type { Metadata } from './memory-fields.js'
 
 /** A part of a memory's text that is searched as a unit. A short memory has one passage, which is its whole text. */
 export interface Passage {
@@ -26,31 +25,20 @@ export interface Passage {
 /** The member of a memory object for what a reader derives from it; the same in every copy of this module. */
 export const DERIVED: unique symbol = Symbol.for('memory-gateway.derived')
 
-/** One memory. Instants are milliseconds since the epoch. */
-export interface Memory {
+/** One memory: the fields of the table in memory-fields.ts. */
+export interface Memory extends MemoryValues {
   /**
    * A place for what a reader derives from this object. Only a store that returns the same object each time offers it,
    * with the value undefined.
    */
   [DERIVED]?: unknown
-  /** UUIDv7, unique within its bank. */
-  readonly memoryId: string
-  readonly text: string
-  readonly tags: readonly string[]
-  readonly metadata: Readonly<Metadata>
-  readonly occurredAt: number | null
-  readonly retainedAt: number
-  /** From this instant on no method returns or counts the memory. */
-  readonly expiresAt: number | null
-  readonly documentId: string | null
-  readonly source: string | null
-  /**
-   * Tokens of the text. A persistent store keeps the number: it writes `tokens.value` and restores it by
-   * `TokenCount.known`.
-   */
-  readonly tokens: TokenCount
-  /** Decided at write time. */
-  readonly trust: Trust
+}
+
+/** The fields of a memory alone, with the place for what is derived from them. */
+export function memoryOf (source: Memory): Memory {
+  return Object.assign<Pick<Memory, typeof DERIVED>, MemoryValues>(
+    { [DERIVED]: undefined }, memoryValues(({ name }) => source[name]),
+  )
 }
 
 /** A memory to be stored, with the data that search needs. */

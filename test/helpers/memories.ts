@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { defaultSections } from '../../lib/config/bank-schema.js'
 import { passagesOf } from '../../lib/retrieval/passages.js'
 import type { Memory, NewMemory, Selector } from '../../lib/stores/vector-store.js'
+import { statedSpeaker } from '../../lib/stores/speaker.js'
 import { TokenCount } from '../../lib/text/tokens.js'
 import { countingIds } from './clock.js'
 
@@ -29,6 +30,7 @@ export function memoryWith (fields: Pick<Memory, 'memoryId' | 'text' | 'tokens'>
     expiresAt: null,
     documentId: null,
     source: null,
+    speaker: statedSpeaker(fields.metadata ?? {}),
     trust: 'trusted',
     ...fields,
   }

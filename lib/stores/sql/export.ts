@@ -2,8 +2,8 @@ import { mapGivingWay } from '../../concurrency/event-loop.js'
 import type { BankKey } from '../../identity/context.js'
 import type { Memory, Scan } from '../vector-store.js'
 import { SqlError, type Executor, type Queries } from './executor.js'
-import { liveAt, READ_COLUMNS } from './fragments.js'
-import { bankParameters, toMemory, type MemoryRow } from './rows.js'
+import { liveAt } from './fragments.js'
+import { bankParameters, READ_COLUMNS, toMemory, type MemoryRow } from './rows.js'
 
 /** Maximum number of memories of the first page, and of any page. */
 const FIRST_ROWS = 100

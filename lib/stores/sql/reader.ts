@@ -7,9 +7,9 @@ import {
   type NeighboursRequest, type StoredMemory, type Unembedded,
 } from '../vector-store.js'
 import type { Executor } from './executor.js'
-import { filteredRead, liveAt, Parameters, READ_COLUMNS, type Statement } from './fragments.js'
+import { filteredRead, liveAt, Parameters, type Statement } from './fragments.js'
 import { type ExistingRow, hasExpired } from './insertion.js'
-import { bankParameters, type BankRow, type MemoryRow, toBankKey, toMemory } from './rows.js'
+import { bankParameters, type BankRow, type MemoryRow, READ_COLUMNS, toBankKey, toMemory } from './rows.js'
 import type { Statements } from './statements.js'
 
 /** Maximum bytes of texts of a page of memories that wait for their vectors; the row that exceeds it is its last. */

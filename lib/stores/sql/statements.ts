@@ -1,11 +1,11 @@
 import { DAY_MS } from '../../time/days.js'
 import { MAX_COUNTED_VALUES } from '../most-frequent.js'
-import { countInto, liveAt, READ_COLUMNS } from './fragments.js'
+import { countInto, liveAt } from './fragments.js'
+import { insertStatement } from './insertion.js'
 import { neighboursStatement } from './reader.js'
 import { makeRemovalStatements, type RemovalStatements } from './removal.js'
+import { READ_COLUMNS } from './rows.js'
 import { makeSpaceStatements, type SpaceStatements } from './vector-writer.js'
-import { termsOf } from './terms.js'
-import { isSpeaker, statedSpeaker } from './speakers.js'
 import { makeUsageStatements, type UsageStatements } from './usage.js'
 import { makeVectorStatements, type VectorStatements } from './vector-writer.js'
 
@@ -88,8 +88,8 @@ from ${schema}.memories m
 where m.bank_key = $1
   and (m.memory_id = any($2::text[]::uuid[]) or m.fingerprint = any($3::text[]))`
   return {
-    insert: insert(schema, true),
-    insertUncounted: insert(schema, false),
+    insert: insertStatement(schema, true),
+    insertUncounted: insertStatement(schema, false),
     count: countInto(schema, '$2', 'select $3::float8, $4::float8, $5::float8, $6::float8, $7::float8'),
     findExisting,
     lockExisting: `${findExisting}
@@ -105,7 +105,7 @@ where m.bank_key = $1 and m.memory_id = $2::text::uuid and ${unexpired('$3')}`,
     // Both reads of `live` are from its copy, which has no texts.
     statistics: `with live as materialized (
   select cardinality(m.passage_starts) as passages, m.embedded, m.tokens, m.retained_at, m.occurred_at, m.tags,
-    ${statedSpeaker('m')} as speaker
+    m.speaker
   from ${schema}.memories m where m.bank_key = $1 and ${unexpired('$2')}
 )
 select count(*)::int as memories, coalesce(sum(passages), 0)::int as passages,
@@ -113,7 +113,7 @@ select count(*)::int as memories, coalesce(sum(passages), 0)::int as passages,
   min(retained_at)::float8 as first_retained_at, max(retained_at)::float8 as last_retained_at,
   min(occurred_at)::float8 as first_occurred_at, max(occurred_at)::float8 as last_occurred_at,
   ${mostFrequent('tag', 'live, unnest(tags) as tag')} as tags,
-  ${mostFrequent('speaker', `live where ${isSpeaker('speaker')}`)} as speakers
+  ${mostFrequent('speaker', 'live where speaker is not null')} as speakers
 from live`,
     // An index-only scan of `memories_in_order`.
     countByDay: `select greatest(floor(m.retained_at::float8 /
@@ -144,66 +144,6 @@ order by s.shard for update`,
   select 1 from ${schema}.bank_statistics e where e.bank_key = $1 having ${EMPTY}
 )`,
   }
-}
-
-/**
- * Inserts memories with their postings and vectors, all or none. The unique key excludes exact repeats. Rows are
- * inserted by fingerprint, so that two batches lock shared fingerprints in the same order; the statistics come last, so
- * that no transaction waits for a memory while it holds their lock. The lock on the embedding space keeps the bank from
- * being given to another model before the vectors are committed; a move by reembed does not wait for it.
- */
-function insert (schema: string, counted: boolean): string {
-  return `with input_rows as (
-  select * from unnest($2::text[]::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[]::bigint[],
-    $8::text[]::bigint[],
-    $9::text[]::bigint[], $10::text[], $11::text[], $12::text[]::int[], $13::text[], $14::text[], $15::text[],
-      $16::text[]::float8[], $17::text[]::boolean[],
-    $18::text[]::boolean[], $19::text[])
-    with ordinality as g(memory_id, fingerprint, text, tags, metadata, occurred_at, retained_at, expires_at,
-      document_id, source, tokens,
-      passage_starts, passage_ends, terms, passages_length, embedded, question, trust, position)
-),
-space as (
-  select 1 from ${schema}.embedding_spaces v where v.bank_key = $1 and v.model = $28::text
-    and v.dimensions = $29::int for key share
-),
-added as (
-  insert into ${schema}.memories as m (bank_key, memory_id, fingerprint, text, tags, metadata, occurred_at,
-    retained_at, expires_at,
-    document_id, source, tokens, passage_starts, passage_ends, terms, passages_length, embedded, question, trust)
-  select $1, g.memory_id, g.fingerprint, g.text, array(select jsonb_array_elements_text(g.tags::jsonb)),
-    g.metadata::jsonb,
-    g.occurred_at, g.retained_at, g.expires_at, g.document_id, g.source, g.tokens,
-    g.passage_starts::int[], g.passage_ends::int[], ${termsOf('g.terms')}, g.passages_length,
-    g.embedded and exists (select 1 from space), g.question, g.trust
-  from input_rows g order by g.fingerprint, g.position
-  on conflict (bank_key, fingerprint) do nothing
-  returning m.memory_id, m.expires_at, m.embedded, cardinality(m.passage_starts) as passages, m.passages_length
-),
-added_postings as (
-  insert into ${schema}.postings (bank_key, term, memory_id, ordinal, weight, length, expires_at)
-  select $1, t.term, p.memory_id, p.ordinal, t.weight, p.length, a.expires_at
-  from unnest($20::text[]::uuid[], $21::text[]::smallint[], $22::text[]::real[], $23::text[], $24::text[])
-    as p(memory_id, ordinal, length, terms, weights)
-  join added a on a.memory_id = p.memory_id
-  cross join lateral unnest(${termsOf('p.terms')}, p.weights::real[]) as t(term, weight)
-),
-added_embeddings as (
-  insert into ${schema}.embeddings (bank_key, memory_id, ordinal, model, dimensions, expires_at, embedding)
-  select $1, e.memory_id, e.ordinal, $28::text, $29::int, a.expires_at, e.embedding::halfvec
-  from unnest($25::text[]::uuid[], $26::text[]::smallint[], $27::text[]) as e(memory_id, ordinal, embedding)
-  join added a on a.memory_id = e.memory_id and a.embedded
-)${counted
-  ? `,
-counted as (
-  ${countInto(schema, '$30', `select count(*)::float8, count(*) filter (where a.embedded),
-    count(*) filter (where a.expires_at is not null),
-    coalesce(sum(a.passages), 0), coalesce(sum(a.passages_length), 0) from added a having count(*) > 0`)}
-)`
-  : ''}
-select a.memory_id is not null as stored, a.embedded, a.passages, (a.expires_at is not null) as expiring,
-  a.passages_length
-from input_rows g left join added a on a.memory_id = g.memory_id order by g.position`
 }
 
 /**

@@ -42,6 +42,7 @@ function memoryOf ({ id, words, tag, document, expires, embedded }: Recipe, now:
     expiresAt: expires && now < EXPIRY ? EXPIRY : null,
     documentId: document ? 'doc' : null,
     source: null,
+    speaker: null,
     tokens: TokenCount.of(text),
     trust: 'trusted',
     fingerprint: `${text} ${tag} ${document} ${id % 3}`,
