@@ -1,7 +1,7 @@
 import type { BankKey } from '../identity/context.js'
 import type { Trust } from '../identity/trust.js'
 import { compareText } from '../text/compare-text.js'
-import type { Memory, Metadata } from './records.js'
+import type { Memory, Metadata } from './vector-store.js'
 
 /** Maximum number of passages of a candidate. */
 export const MAX_PASSAGES = 3

@@ -1,6 +1,6 @@
 import { Type, type Static, type TOptional, type TProperties, type TSchema, type TUnsafe } from 'typebox'
 import { BANK_ID_PATTERN } from '../../identity/context.js'
-import { IDEMPOTENCY_LIFETIME_MS } from '../../stores/idempotency.js'
+import { IDEMPOTENCY_LIFETIME_MS } from '../../stores/vector-store.js'
 import { speakerText, tagList } from '../../stores/memory-fields.js'
 import { BANK_ID_IN_WORDS } from '../../validation/ids.js'
 import { PAGE_SIZE, type RequestRange } from './ranges.js'

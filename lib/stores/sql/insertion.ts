@@ -228,6 +228,15 @@ export interface ExistingRow {
   trust: string
 }
 
+/** $1 bank, $2 ids, $3 fingerprints: the memories that have one of them, as ExistingRows. */
+export function findExisting (schema: string): string {
+  return `select m.memory_id::text as memory_id, m.fingerprint, cardinality(m.passage_starts) as passages,
+    m.expires_at::float8 as expires_at, m.trust
+from ${schema}.memories m
+where m.bank_key = $1
+  and (m.memory_id = any($2::text[]::uuid[]) or m.fingerprint = any($3::text[]))`
+}
+
 export interface Insertion {
   outcomes: InsertOutcome[]
   /** The statistics of the stored memories. */

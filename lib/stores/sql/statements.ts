@@ -1,10 +1,6 @@
-import { DAY_MS } from '../../time/days.js'
-import { MAX_COUNTED_VALUES } from '../most-frequent.js'
-import { countInto, liveAt } from './fragments.js'
-import { insertStatement } from './insertion.js'
-import { neighboursStatement } from './reader.js'
+import { countInto } from './fragments.js'
+import { findExisting, insertStatement } from './insertion.js'
 import { makeRemovalStatements, type RemovalStatements } from './removal.js'
-import { READ_COLUMNS } from './rows.js'
 import { makeSpaceStatements, type SpaceStatements } from './vector-writer.js'
 import { makeUsageStatements, type UsageStatements } from './usage.js'
 import { makeVectorStatements, type VectorStatements } from './vector-writer.js'
@@ -47,16 +43,6 @@ export interface Statements {
   spaces: SpaceStatements
   vectors: VectorStatements
   usage: UsageStatements
-  /** $1 bank, $2 id, $3 now. */
-  get: string
-  /** neighboursStatement() */
-  neighbours: string
-  /** $1 bank, $2 now. */
-  statistics: string
-  /** $1 bank, $2 now, $3 first day, $4 last day; earlier days are counted under the day before the first. */
-  countByDay: string
-  /** $1 bank, $2 key, $3 instant after which the record was kept. */
-  findIdempotencyRecord: string
   /**
    * $1 bank, $2 key, $3 fingerprint, $4 text of the record, $5 now, $6 instant up to which older records are
    * void. Returns a row, or none when the key is taken.
@@ -70,60 +56,20 @@ export interface Statements {
   dropEmptyStatistics: string
 }
 
-/** The most frequent values of a column as a JSON array of pairs, as `mostFrequent` has them. */
-function mostFrequent (column: string, rows: string): string {
-  return `(select coalesce(json_agg(json_build_array(t.value, t.uses)), '[]')::text
-   from (
-     select ${column} as value, count(*)::int as uses from ${rows}
-     group by 1 order by uses desc, ${column} collate "C" limit ${MAX_COUNTED_VALUES}
-   ) t)`
-}
-
 /** The statements of the store, for tables in a schema (quoted). $1 is the bank's key. */
 export function makeStatements (schema: string): Statements {
-  const unexpired = (now: string) => liveAt('m', `${now}::float8::bigint`)
-  const findExisting = `select m.memory_id::text as memory_id, m.fingerprint, cardinality(m.passage_starts) as passages,
-    m.expires_at::float8 as expires_at, m.trust
-from ${schema}.memories m
-where m.bank_key = $1
-  and (m.memory_id = any($2::text[]::uuid[]) or m.fingerprint = any($3::text[]))`
   return {
     insert: insertStatement(schema, true),
     insertUncounted: insertStatement(schema, false),
     count: countInto(schema, '$2', 'select $3::float8, $4::float8, $5::float8, $6::float8, $7::float8'),
-    findExisting,
-    lockExisting: `${findExisting}
+    findExisting: findExisting(schema),
+    lockExisting: `${findExisting(schema)}
 order by m.memory_id for update`,
     removal: makeRemovalStatements(schema),
     locks: makeBankLocks(schema),
     spaces: makeSpaceStatements(schema),
     vectors: makeVectorStatements(schema),
     usage: makeUsageStatements(schema),
-    get: `select ${READ_COLUMNS} from ${schema}.memories m
-where m.bank_key = $1 and m.memory_id = $2::text::uuid and ${unexpired('$3')}`,
-    neighbours: neighboursStatement(schema),
-    // Both reads of `live` are from its copy, which has no texts.
-    statistics: `with live as materialized (
-  select cardinality(m.passage_starts) as passages, m.embedded, m.tokens, m.retained_at, m.occurred_at, m.tags,
-    m.speaker
-  from ${schema}.memories m where m.bank_key = $1 and ${unexpired('$2')}
-)
-select count(*)::int as memories, coalesce(sum(passages), 0)::int as passages,
-  (count(*) filter (where not embedded))::int as unembedded, coalesce(sum(tokens), 0)::float8 as tokens,
-  min(retained_at)::float8 as first_retained_at, max(retained_at)::float8 as last_retained_at,
-  min(occurred_at)::float8 as first_occurred_at, max(occurred_at)::float8 as last_occurred_at,
-  ${mostFrequent('tag', 'live, unnest(tags) as tag')} as tags,
-  ${mostFrequent('speaker', 'live where speaker is not null')} as speakers
-from live`,
-    // An index-only scan of `memories_in_order`.
-    countByDay: `select greatest(floor(m.retained_at::float8 /
-      ${DAY_MS})::int, $3::int - 1) as day, count(*)::int as memories
-from ${schema}.memories m
-where m.bank_key = $1
-  and ${unexpired('$2')} and m.retained_at < ($4::int + 1)::bigint * ${DAY_MS}
-group by 1`,
-    findIdempotencyRecord: `select k.request_fingerprint, k.answer from ${schema}.idempotency_keys k
-where k.bank_key = $1 and k.key = $2 and k.kept_at > $3::float8::bigint`,
     keepIdempotencyRecord: `insert into ${schema}.idempotency_keys as k (bank_key, key, request_fingerprint, answer,
   kept_at)
 values ($1, $2, $3, $4, $5::float8::bigint)
