@@ -316,7 +316,7 @@ export function recordText ({ context }: IdempotentWrite, outcome: unknown): str
 export function readRecord (text: string): { readonly context: unknown, readonly outcome: unknown } {
   const value: unknown = JSON.parse(text)
   if (typeof value === 'object' && value !== null && 'context' in value && 'outcome' in value) return value
-  throw new Error('The record of an idempotency key has a form that this release does not read')
+  throw new Error('The record of an idempotency key has an unknown form')
 }
 
 /** The state of a store. A store may also reject or never settle: both count as down. */
