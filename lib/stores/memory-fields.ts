@@ -194,13 +194,10 @@ export interface Field<N extends FieldName = FieldName> extends FieldDefinition 
 export const FIELDS: readonly Field[] = (Object.keys(MEMORY_FIELDS) as FieldName[])
   .map((name) => ({ name, ...MEMORY_FIELDS[name] }))
 
-function fieldsWith<N extends FieldName> (property: 'answered' | 'retained' | 'imported'): ReadonlyArray<Field<N>> {
-  return FIELDS.filter((field) => field[property] !== undefined) as unknown as ReadonlyArray<Field<N>>
-}
-
-const ANSWERED = fieldsWith<Answered>('answered')
-const RETAINED = fieldsWith<Retained>('retained')
-const OPTIONAL = RETAINED.filter(({ nullable }) => nullable === true) as unknown as ReadonlyArray<Field<Optional>>
+type FieldsOf<N extends FieldName> = ReadonlyArray<Field<N>>
+const ANSWERED = FIELDS.filter(({ answered }) => answered !== undefined) as unknown as FieldsOf<Answered>
+const RETAINED = FIELDS.filter(({ retained }) => retained !== undefined) as unknown as FieldsOf<Retained>
+const OPTIONAL = RETAINED.filter(({ nullable }) => nullable === true) as unknown as FieldsOf<Optional>
 
 /** The fields whose values are texts. */
 export const TEXTS = FIELDS.filter(({ kind }) => kind === 'text').map(({ name }) => name) as Array<With<'kind', 'text'>>
@@ -209,7 +206,9 @@ export const EVENT_COLUMNS = FIELDS.filter(({ event }) => event === true)
   .map(({ column }) => column) as Array<Fields[With<'event', true>]['column']>
 type OmittedColumn = Fields[Answered & (With<'nullable', true> | With<'kind', 'texts' | 'object'>)]['column']
 
-function mapped<T> (fields: readonly Field[], key: 'name' | 'column', valueOf: (field: Field) => unknown): T {
+function mapped<N extends FieldName, T> (
+  fields: FieldsOf<N>, key: 'name' | 'column', valueOf: (field: Field<N>) => unknown,
+): T {
   const result: Record<string, unknown> = {}
   for (const field of fields) result[field[key]] = valueOf(field)
   return result as T
@@ -222,12 +221,12 @@ export function memoryValues (valueOf: (field: Field) => unknown): MemoryValues 
 
 /** The texts and instants of a retain. */
 export function optionalValues (valueOf: (field: Field<Optional>) => unknown): Pick<MemoryValues, Optional> {
-  return mapped(OPTIONAL, 'name', (field) => valueOf(field as Field<Optional>))
+  return mapped(OPTIONAL, 'name', valueOf)
 }
 
 /** The members of an answer, each from its entry in the table. */
 export function answeredMembers (valueOf: (field: Field<Answered>) => unknown): AnsweredMembers {
-  return mapped(ANSWERED, 'column', (field) => valueOf(field as Field<Answered>))
+  return mapped(ANSWERED, 'column', valueOf)
 }
 
 type AnsweredMembers = { [K in Answered as Fields[K]['column']]: Static<Fields[K]['answered']> }
@@ -245,8 +244,11 @@ type ViewedSchemas = {
     : Fields[K]['answered']
 }
 
+/** The schemas of an answer. */
 export const answeredSchemas: AnsweredSchemas = mapped(ANSWERED, 'column', ({ answered }) => answered)
+/** Of a retain, where each is optional. */
 export const retainedSchemas: RetainedSchemas = mapped(RETAINED, 'column', ({ retained }) => Type.Optional(retained!))
+/** Of a line of an import, where each is optional. */
 export const importedSchemas: ImportedSchemas = mapped(
   FIELDS.filter(({ retained, imported }) => retained !== undefined || imported !== undefined), 'column',
   ({ retained, imported }) => Type.Optional((imported ?? retained)!),
@@ -265,13 +267,13 @@ type ViewedMembers = {
 /** The members of an answer, undefined where they have nothing in them. */
 export function viewedMembers (members: AnsweredMembers): ViewedMembers {
   return mapped(ANSWERED, 'column', (field) => {
-    const value = members[(field as Field<Answered>).column]
+    const value = members[field.column]
     if (value === null) return undefined
     return isOmitted(field) && typeof value === 'object' && Object.keys(value).length === 0 ? undefined : value
   })
 }
 
 /** Whether the member is left out of a memory that has nothing in it. */
-function isOmitted ({ nullable, kind }: Field): boolean {
+function isOmitted ({ nullable, kind }: Pick<Field, 'nullable' | 'kind'>): boolean {
   return nullable === true || kind === 'texts' || kind === 'object'
 }
