@@ -71,7 +71,7 @@ async function builtService () {
   const built = (path: string) => new URL(`../../dist/lib/${path}.js`, import.meta.url).href
   const { createMemoryService }: typeof memoryService = await import(built('memory/service'))
   const { AccessControl }: typeof accessControl = await import(built('access/access-control'))
-  const { settingsOf }: typeof configSettings = await import(built('config/settings'))
+  const { settingsOf }: typeof configSettings = await import(built('config/config'))
   const file = { embedding_provider: 'mock' }
   const settings = settingsOf(file)
   const config = { file, settings, baseDirectory: process.cwd() }

@@ -30,7 +30,7 @@ export function parseSafely (json: string, errorOf: (fault: string) => Error): u
   }
 }
 
-/** The limits of a JSON text (lib/config/bounds.ts). */
+/** The limits of a JSON text (lib/config/schema.ts). */
 export interface JsonBounds {
   json_depth: number
   json_values: number
