@@ -2,7 +2,7 @@ import { getHeapStatistics } from 'node:v8'
 import { ServiceError } from '../../errors/service-error.js'
 import { bankKeyString, identityOf, type BankKey } from '../../identity/context.js'
 import { dayOf } from '../../time/days.js'
-import { bySequence, endsAsQuestion, sequenceInstant } from '../context.js'
+import { bySequence, sequenceInstant } from '../context.js'
 import { byMemoryId, DERIVED, type LateVectors, type Memory, type NewMemory } from '../vector-store.js'
 import { LexicalIndex } from './lexical-index.js'
 import { SortedList } from './sorted-list.js'
@@ -22,11 +22,6 @@ export class Entry {
   readonly memory: Memory
   readonly fingerprint: string
   readonly passages: readonly EntryPassage[]
-  /** Whether its last passage ends in a question. */
-  readonly endsAsQuestion: boolean
-  /** The adjacent memories in its sequence (lib/stores/context.ts). */
-  before: Entry | undefined = undefined
-  after: Entry | undefined = undefined
   /** The number of its first passage in the lexical index; -1 before it has one. */
   head = -1
 
@@ -50,7 +45,6 @@ export class Entry {
     this.passages = source.passages.map(({ start, end, vector }) => ({
       start, end, vector: vector === undefined ? undefined : unitVector(vector),
     }))
-    this.endsAsQuestion = endsAsQuestion(source.passages)
   }
 
   /** Whether one of its passages has a vector. */
@@ -120,7 +114,7 @@ export class Bank {
   }
 
   /** @throws RangeError for a vector that has another length than those of the bank */
-  checkDimensions (vectors: Iterable<Float32Array>): void {
+  checkDimensions (vectors: Iterable<ArrayLike<number>>): void {
     let dimensions = this.#dimensions
     for (const { length } of vectors) {
       dimensions ??= length
@@ -145,8 +139,8 @@ export class Bank {
       if (entry.isUnembedded) this.unembedded.add(entry)
       this.#memoryBytes += entryBytes(entry)
       this.#noteDimensions(entry)
-      this.#join(entry)
       this.lexical.add(entry, added[index]!.passages)
+      this.#join(entry)
     }
   }
 
@@ -180,7 +174,6 @@ export class Bank {
       this.byId.delete(entry.memory.memoryId)
       this.byFingerprint.delete(entry.fingerprint)
       this.#memoryBytes -= entryBytes(entry)
-      chain(entry.before, entry.after)
       const key = sequenceKey(entry)
       const others = bySequence.get(key)
       if (others === undefined) bySequence.set(key, [entry])
@@ -199,8 +192,8 @@ export class Bank {
     let sequence = this.#sequences.get(key)
     if (sequence === undefined) this.#sequences.set(key, sequence = new SortedList<Entry>(bySequence))
     const at = sequence.add(entry)
-    chain(sequence.items[at - 1], entry)
-    chain(entry, sequence.items[at + 1])
+    this.lexical.chain(sequence.items[at - 1], entry)
+    this.lexical.chain(entry, sequence.items[at + 1])
   }
 
   #noteDimensions ({ passages }: Entry): void {
@@ -216,11 +209,6 @@ function documentKey (documentId: string): string {
 function sequenceKey ({ memory }: Entry): string {
   const { documentId } = memory
   return documentId === null ? `day ${dayOf(sequenceInstant(memory))}` : documentKey(documentId)
-}
-
-function chain (before: Entry | undefined, after: Entry | undefined): void {
-  if (before !== undefined) before.after = after
-  if (after !== undefined) after.before = before
 }
 
 function byAge (a: Entry, b: Entry): number {
