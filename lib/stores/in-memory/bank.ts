@@ -125,23 +125,20 @@ export class Bank {
   }
 
   /**
-   * Adds and removes memories. Nothing of it can fail: the caller has checked that no two remaining memories share an
-   * id or a fingerprint, and the dimensions.
-   * @param entries made of `added`
+   * Adds a memory. It cannot fail: the caller has checked that no two remaining memories share an id or a fingerprint,
+   * and the dimensions.
+   * @param passages those that the entry was made of
    */
-  apply (entries: readonly Entry[], added: readonly NewMemory[], removed: readonly Entry[]): void {
-    if (removed.length > 0) this.#remove(removed)
-    for (const [index, entry] of entries.entries()) {
-      this.byId.set(entry.memory.memoryId, entry)
-      this.byFingerprint.set(entry.fingerprint, entry)
-      this.ordered.add(entry)
-      if (entry.memory.expiresAt !== null) this.expiring.add(entry)
-      if (entry.isUnembedded) this.unembedded.add(entry)
-      this.#memoryBytes += entryBytes(entry)
-      this.#noteDimensions(entry)
-      this.lexical.add(entry, added[index]!.passages)
-      this.#join(entry)
-    }
+  add (entry: Entry, passages: NewMemory['passages']): void {
+    this.byId.set(entry.memory.memoryId, entry)
+    this.byFingerprint.set(entry.fingerprint, entry)
+    this.ordered.add(entry)
+    if (entry.memory.expiresAt !== null) this.expiring.add(entry)
+    if (entry.isUnembedded) this.unembedded.add(entry)
+    this.#memoryBytes += entryBytes(entry)
+    this.#noteDimensions(entry)
+    this.lexical.add(entry, passages)
+    this.#join(entry)
   }
 
   /**
@@ -164,7 +161,7 @@ export class Bank {
     return true
   }
 
-  #remove (removed: readonly Entry[]): void {
+  remove (removed: readonly Entry[]): void {
     this.ordered.remove(removed)
     this.expiring.remove(removed.filter(({ memory }) => memory.expiresAt !== null))
     this.unembedded.remove(removed.filter(({ isUnembedded }) => isUnembedded))
