@@ -5,7 +5,6 @@ import { dayOf } from '../../time/days.js'
 import type { Mutable } from '../../validation/members.js'
 import { bySequence } from '../context.js'
 import { mostFrequent } from '../most-frequent.js'
-import { speakerOf } from '../speaker.js'
 import type {
   BankStatistics, BankSummary, DayCounts, DayRange, ListRequest, Memory, Neighbourhood, NeighboursRequest, Unembedded,
 } from '../vector-store.js'
@@ -107,7 +106,7 @@ export async function collectStatistics (bank: Bank): Promise<BankStatistics> {
     statistics.tokens += memory.tokens.value
     statistics.firstRetainedAt ??= memory.retainedAt
     for (const tag of memory.tags) tagCounts.set(tag, (tagCounts.get(tag) ?? 0) + 1)
-    const speaker = speakerOf(memory)
+    const { speaker } = memory
     if (speaker !== null) speakerCounts.set(speaker, (speakerCounts.get(speaker) ?? 0) + 1)
     if (memory.occurredAt !== null) {
       statistics.firstOccurredAt = Math.min(statistics.firstOccurredAt ?? Infinity, memory.occurredAt)
