@@ -1,9 +1,11 @@
 import type { CommandConfig } from '../lib/config/load.js'
 import { ProviderError } from '../lib/providers/registry.js'
 import type { Executor } from '../lib/stores/sql/executor.js'
-import { makeIndexes, pgliteExecutor, postgresExecutor, schemaOf } from '../lib/stores/sql/providers.js'
-import { checkDatabaseUrl, databaseUrl, pgliteSettings, postgresSettings } from '../lib/stores/sql/settings.js'
-import type { VectorIndexes } from '../lib/stores/sql/vector-indexes.js'
+import {
+  checkDatabaseUrl, databaseUrl, makeIndexes, pgliteExecutor, pgliteSettings, postgresExecutor, postgresSettings,
+  schemaOf,
+} from '../lib/stores/sql/providers.js'
+import type { VectorIndexes } from '../lib/stores/sql/vectors.js'
 
 /** The keys of the configuration file that choose the database. */
 export const DATABASE_KEYS = ['vector_store', 'vector_store_config'] as const

@@ -5,13 +5,10 @@ import { compareText } from '../../text/compare-text.js'
 import { endsAsQuestion } from '../context.js'
 import { type ExistingMemory, type ImportPlan, planImport as planConflicts } from '../import-plan.js'
 import type { EmbeddingSpace, InsertOutcome, NewMemory, OnConflict } from '../vector-store.js'
-import { arrayElement, arrayOf } from './arrays.js'
-import type { Queries, Transaction } from './executor.js'
-import { serializationFailure } from './retrying.js'
+import { arrayElement, arrayOf, serializationFailure, type Queries, type Transaction } from './executor.js'
 import { bankParameters } from './rows.js'
 import type { Statements } from './statements.js'
-import { indexTerm, indexTerms, termsText } from './terms.js'
-import { unitVectorText } from './fragments.js'
+import { indexTerm, indexTerms, termsText, unitVectorText } from './fragments.js'
 
 /**
  * Maximum size of one statement: a thousand postings are cheap, a hundred thousand delay all other work, in this

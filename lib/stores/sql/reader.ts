@@ -167,7 +167,7 @@ interface StatisticsRow {
   speakers: string
 }
 
-/** Reads memories and statistics of banks. Its methods are those of VectorStore. */
+/** Reads memories and statistics of banks. Its methods are those of VectorStore, which inherits them. */
 export class SqlReader {
   readonly #executor: Executor
   readonly #schema: string
@@ -226,7 +226,8 @@ export class SqlReader {
     return memory && { memory, before: onSide(-1), after: onSide(1) }
   }
 
-  async listUnembedded (
+  /** `listUnembedded` of VectorStore, for the configured space. */
+  async unembeddedOf (
     space: EmbeddingSpace, request: { now: number, limit: number, after?: BankKey & { memoryId: string } },
   ): Promise<Unembedded[]> {
     const { text, values } = unembeddedStatement(this.#schema, space, request)

@@ -1,34 +1,15 @@
 import { DAY_MS } from '../../time/days.js'
 import { MAX_COUNTED_VALUES } from '../most-frequent.js'
-import { countInto, liveAt, READ_COLUMNS } from './fragments.js'
+import { countInto, liveAt, READ_COLUMNS, termsOf } from './fragments.js'
 import { neighboursStatement } from './reader.js'
-import { makeRemovalStatements, type RemovalStatements } from './removal.js'
-import { makeSpaceStatements, type SpaceStatements } from './vector-writer.js'
-import { termsOf } from './terms.js'
 import { isSpeaker, statedSpeaker } from './speakers.js'
-import { makeUsageStatements, type UsageStatements } from './usage.js'
-import { makeVectorStatements, type VectorStatements } from './vector-writer.js'
 
 /** Number of rows among which a bank's statistics are divided; each write updates one of them. */
 export const STATISTICS_SHARDS = 8
 
-/** The condition on the summed statistics of a bank without memories. Lengths are fractions, so they may not add up. */
-export const EMPTY = 'sum(e.memories) = 0 and sum(e.passages) = 0 and sum(e.embedded) = 0 and sum(e.expiring) = 0'
-
-/**
- * Statements that take the advisory locks of a bank ($1 bank), which end with the transaction. Each lock is
- * a statement of its own, because a statement sees only what was committed before it began.
- */
-interface BankLocks {
-  /** Exclusive; conflicts with `lockBank` and `shareBank` of other transactions. */
-  lockBank: string
-  /** Shared; conflicts with `lockBank` of other transactions. */
-  shareBank: string
-  /** Exclusive right to import into the bank. */
-  lockImports: string
-}
-
 export interface Statements {
+  /** Quoted. */
+  schema: string
   /**
    * The arrays of an InsertionBatch, the model and dimensions of the vectors, and the shard; returns a row for each
    * memory, in order.
@@ -42,11 +23,6 @@ export interface Statements {
   findExisting: string
   /** The same, and locks the rows. */
   lockExisting: string
-  removal: RemovalStatements
-  locks: BankLocks
-  spaces: SpaceStatements
-  vectors: VectorStatements
-  usage: UsageStatements
   /** $1 bank, $2 id, $3 now. */
   get: string
   /** neighboursStatement() */
@@ -62,12 +38,6 @@ export interface Statements {
    * void. Returns a row, or none when the key is taken.
    */
   keepIdempotencyRecord: string
-  /** $1 bank, $2 instant up to which records were kept, $3 maximum number. Returns how many `dropped`. */
-  dropIdempotencyRecords: string
-  /** $1 bank: locks the bank's statistics, so that `dropEmptyStatistics` sees every change to them. */
-  lockStatistics: string
-  /** $1 bank: deletes the statistics of a bank without memories, which are 0 in sum. */
-  dropEmptyStatistics: string
 }
 
 /** The most frequent values of a column as a JSON array of pairs, as `mostFrequent` has them. */
@@ -88,17 +58,13 @@ from ${schema}.memories m
 where m.bank_key = $1
   and (m.memory_id = any($2::text[]::uuid[]) or m.fingerprint = any($3::text[]))`
   return {
+    schema,
     insert: insert(schema, true),
     insertUncounted: insert(schema, false),
     count: countInto(schema, '$2', 'select $3::float8, $4::float8, $5::float8, $6::float8, $7::float8'),
     findExisting,
     lockExisting: `${findExisting}
 order by m.memory_id for update`,
-    removal: makeRemovalStatements(schema),
-    locks: makeBankLocks(schema),
-    spaces: makeSpaceStatements(schema),
-    vectors: makeVectorStatements(schema),
-    usage: makeUsageStatements(schema),
     get: `select ${READ_COLUMNS} from ${schema}.memories m
 where m.bank_key = $1 and m.memory_id = $2::text::uuid and ${unexpired('$3')}`,
     neighbours: neighboursStatement(schema),
@@ -131,18 +97,6 @@ on conflict (bank_key, key) do update set request_fingerprint = excluded.request
   answer = excluded.answer, kept_at = excluded.kept_at
 where k.kept_at <= $6::float8::bigint
 returning k.key`,
-    dropIdempotencyRecords: `with gone as (
-  delete from ${schema}.idempotency_keys k where k.bank_key = $1 and k.key = any(array(
-    select o.key from ${schema}.idempotency_keys o where o.bank_key = $1
-      and o.kept_at <= $2::float8::bigint order by o.kept_at limit $3::int
-  )) and k.kept_at <= $2::float8::bigint returning k.key
-)
-select count(*)::int as dropped from gone`,
-    lockStatistics: `select s.shard from ${schema}.bank_statistics s where s.bank_key = $1
-order by s.shard for update`,
-    dropEmptyStatistics: `delete from ${schema}.bank_statistics s where s.bank_key = $1 and exists (
-  select 1 from ${schema}.bank_statistics e where e.bank_key = $1 having ${EMPTY}
-)`,
   }
 }
 
@@ -204,18 +158,4 @@ counted as (
 select a.memory_id is not null as stored, a.embedded, a.passages, (a.expires_at is not null) as expiring,
   a.passages_length
 from input_rows g left join added a on a.memory_id = g.memory_id order by g.position`
-}
-
-/**
- * The keys include the schema, because advisory locks belong to the database: work in one schema must not wait for work
- * in another.
- * @param schema quoted
- */
-export function makeBankLocks (schema: string): BankLocks {
-  const key = (what: string) => `hashtextextended('memory-gateway ${what} ${schema} ' || $1, 0)`
-  return {
-    lockBank: `select pg_advisory_xact_lock(${key('context')})::text`,
-    shareBank: `select pg_advisory_xact_lock_shared(${key('context')})::text`,
-    lockImports: `select pg_advisory_xact_lock(${key('import')})::text`,
-  }
 }

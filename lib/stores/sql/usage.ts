@@ -1,38 +1,13 @@
 import { exponentialBackOff, retry } from '../../concurrency/retry.js'
 import type { UsageEntry, UsageOutcome, UsageReservation } from '../vector-store.js'
-import { SqlError, type Executor, type Param, type Queries } from './executor.js'
-import { retrySerializationFailures } from './retrying.js'
+import { retrySerializationFailures, SqlError, type Executor, type Param, type Queries } from './executor.js'
 import { bankParameters } from './rows.js'
 
 /** Attempts at a correction that finds no free connection, and the maximum of the first pause in milliseconds. */
 const CORRECTION_ATTEMPTS = 6
 const CORRECTION_PAUSE_MS = 200
-
-/** Each begins with $1 bank. */
-export interface UsageStatements {
-  /** $2 day, $3 counter, $4 amount, $5 limit: returns a row when the limit allows an amount that is not above it. */
-  reserve: string
-  /** $2 day, $3 counter, $4 amount, which may be negative. */
-  adjust: string
-  /** $2 the first day to keep. */
-  drop: string
-}
-
 /** A count stays within the integers that a double represents exactly. */
 const MAX_COUNT = Number.MAX_SAFE_INTEGER
-
-export function makeUsageStatements (schema: string): UsageStatements {
-  return {
-    reserve: `insert into ${schema}.daily_usage as u (bank_key, day, counter, used)
-values ($1, $2::int, $3, $4::float8::bigint)
-on conflict (bank_key, day, counter) do update set used = u.used + excluded.used
-where u.used + excluded.used <= $5::float8::bigint
-returning u.counter`,
-    adjust: `update ${schema}.daily_usage u set used = least(greatest(u.used + $4::float8::bigint, 0), ${MAX_COUNT})
-where u.bank_key = $1 and u.day = $2::int and u.counter = $3`,
-    drop: `delete from ${schema}.daily_usage u where u.bank_key = $1 and u.day < $2::int`,
-  }
-}
 
 /** Thrown to roll back a reservation of which one entry exceeds its limit. */
 class LimitReached extends Error {
@@ -49,12 +24,18 @@ class LimitReached extends Error {
  * of their keys.
  */
 export async function reserveUsage (
-  executor: Executor, statements: UsageStatements, entries: readonly UsageReservation[],
+  executor: Executor, schema: string, entries: readonly UsageReservation[],
 ): Promise<UsageOutcome> {
+  // Returns a row when the limit $5 allows an amount that is not above it.
+  const statement = `insert into ${schema}.daily_usage as u (bank_key, day, counter, used)
+values ($1, $2::int, $3, $4::float8::bigint)
+on conflict (bank_key, day, counter) do update set used = u.used + excluded.used
+where u.used + excluded.used <= $5::float8::bigint
+returning u.counter`
   const reserve = async (queries: Queries, { index, entry }: IndexedEntry<UsageReservation>) => {
     const rows = entry.amount > entry.limit
       ? []
-      : await queries.query(statements.reserve, [...parameters(entry), toSafeInteger(entry.limit)])
+      : await queries.query(statement, [...parameters(entry), toSafeInteger(entry.limit)])
     if (rows.length === 0) throw new LimitReached(index)
   }
   try {
@@ -71,10 +52,13 @@ export async function reserveUsage (
  * free connection nothing was sent, so it is retried: most refunds are due when requests are refused for that reason.
  */
 export async function adjustUsage (
-  executor: Executor, statements: UsageStatements, entries: readonly UsageEntry[],
+  executor: Executor, schema: string, entries: readonly UsageEntry[],
 ): Promise<void> {
+  const statement = `update ${schema}.daily_usage u
+set used = least(greatest(u.used + $4::float8::bigint, 0), ${MAX_COUNT})
+where u.bank_key = $1 and u.day = $2::int and u.counter = $3`
   const adjust = async (queries: Queries, { entry }: IndexedEntry<UsageEntry>) => {
-    await queries.query(statements.adjust, parameters(entry))
+    await queries.query(statement, parameters(entry))
   }
   await retry(async () => { await eachInOrder(executor, entries, adjust) }, {
     delayMs: (error, failures) => {
@@ -123,5 +107,5 @@ function parameters ({ bank, day, counter, amount }: UsageEntry): Param[] {
 
 /** Limits an amount to the range of a count. */
 function toSafeInteger (amount: number): number {
-  return Math.max(-Number.MAX_SAFE_INTEGER, Math.min(amount, Number.MAX_SAFE_INTEGER))
+  return Math.max(-MAX_COUNT, Math.min(amount, MAX_COUNT))
 }

@@ -119,7 +119,7 @@ t.test('a removal of all memories waits for a sweep of expired ones, but is not 
   })
   arm()
   const statements = makeStatements(schema)
-  await new Sweeper({ executor, schema, statements, intervalMs: 0, vacuum: false }).sweep(NOW + 1)
+  await new Sweeper({ executor, statements, intervalMs: 0, vacuum: false }).sweep(NOW + 1)
   t.equal((await removal!).count, 1)
   t.equal(attempts, 1, 'a sweep of many memories would otherwise make every attempt fail')
 })

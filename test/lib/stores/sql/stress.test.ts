@@ -69,7 +69,7 @@ t.test('many simultaneous operations on one bank succeed, and its index stays co
   const schema = schemaIn(t, database)
   const store: VectorStore = await storeIn(database, { schema })
   const sweeper = new Sweeper({
-    executor: database, schema, statements: makeStatements(schema), intervalMs: 0, vacuum: false,
+    executor: database, statements: makeStatements(schema), intervalMs: 0, vacuum: false,
   })
   const act = async (what: Step): Promise<void> => {
     const now = clock++
