@@ -3,7 +3,6 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { packageFile } from '../../resources/package-file.js'
 import { ProviderError } from '../../providers/registry.js'
-import { PostgresSettings } from '../../providers/schemas/stores.js'
 import type { EmbeddingSpace, StoreStart } from '../vector-store.js'
 import { SqlError, type Executor, type Queries, type Transaction } from './executor.js'
 
@@ -23,8 +22,6 @@ interface Applied {
 }
 
 const FILE = /^(\d{4})_[a-z0-9_]+\.sql$/
-/** Schema of the tables when the configuration names none. */
-export const DEFAULT_SCHEMA = PostgresSettings.properties.schema.default
 const SCHEMA = /^[a-z_][a-z0-9_]{0,62}$/
 
 /** What to do when a database lacks migrations; part of messages. */

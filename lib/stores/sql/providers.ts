@@ -16,7 +16,7 @@ import { VectorIndexes } from './vectors.js'
 /** @throws ProviderError */
 export function makePostgresStore (config: ProviderConfig, context: ProviderContext): VectorStore {
   const settings = postgresSettings(config)
-  const schema = schemaOf(settings)
+  const schema = quoteSchema(settings.schema)
   const executor = postgresExecutor(settings, databaseUrl(settings, context.database))
   const indexes = makeIndexes(settings, executor, schema, settings.bootstrap_schema)
   return new SqlVectorStore({
@@ -31,7 +31,7 @@ export async function makePgliteStore (
   const settings = pgliteSettings(config, context)
   return new SqlVectorStore({
     executor: await pgliteExecutor(settings),
-    schema: schemaOf(settings),
+    schema: quoteSchema(settings.schema),
     bootstrapSchema: settings.bootstrap_schema,
     sweepIntervalMs: settings.sweep_interval_ms,
     vacuum: true,
@@ -67,11 +67,6 @@ export function makeIndexes (
   settings: PostgresSettings, executor: Executor, schema: string, build: boolean,
 ): VectorIndexes {
   return new VectorIndexes({ executor, schema, from: settings.index_from, maxIndexes: settings.index_limit, build })
-}
-
-/** The quoted schema. */
-export function schemaOf ({ schema }: { schema: string }): string {
-  return quoteSchema(schema)
 }
 
 /**
