@@ -1,11 +1,9 @@
 import type { BankKey } from '../../identity/context.js'
-import type { Metadata } from '../records.js'
 import { embeddedTexts, nameOf } from '../speaker.js'
 import type { EmbeddingSpace } from '../vector-store.js'
 import { retrySerializationFailures, type Executor, type Queries } from './executor.js'
-import { countInto, insertVectors, unitVectorText } from './fragments.js'
+import { countInto, insertVectors, unitVectorText, STATISTICS_SHARDS } from './fragments.js'
 import { bankParameters, type BankRow, toBankKey } from './rows.js'
-import { STATISTICS_SHARDS } from './statements.js'
 import { adoptSpace, makeSpaceStatements } from './vectors.js'
 
 export type ReembeddingStatements = Record<
@@ -21,7 +19,7 @@ export function makeReembeddingStatements (schema: string): ReembeddingStatement
   return {
     progress: `select count(*)::int as total, (count(*) filter (where not (${lacking})))::int as done
 from ${schema}.memories m where m.bank_key = $1`,
-    missing: `select m.memory_id::text as memory_id, m.fingerprint, m.text, m.metadata::text as metadata,
+    missing: `select m.memory_id::text as memory_id, m.fingerprint, m.text, m.speaker,
   m.passage_starts, m.passage_ends
 from ${schema}.memories m
 where m.bank_key = $1 and ($4::text is null or m.memory_id > $4::text::uuid) and ${lacking}
@@ -122,15 +120,15 @@ interface BareMemory {
   memory_id: string
   fingerprint: string
   text: string
-  metadata: string
+  speaker: string | null
   passage_starts: number[]
   passage_ends: number[]
 }
 
-function textsOf ({ text, metadata, passage_starts: starts, passage_ends: ends }: BareMemory): string[] {
+function textsOf ({ text, speaker, passage_starts: starts, passage_ends: ends }: BareMemory): string[] {
   return embeddedTexts({
     text,
-    name: nameOf({ metadata: JSON.parse(metadata) as Metadata }),
+    name: nameOf({ speaker }),
     passages: starts.map((start, ordinal) => ({ start, end: ends[ordinal]! })),
   })
 }

@@ -4,10 +4,11 @@ import {
   type DocumentReplacement, MemoryChangedError, type NewMemory, type RemoveOutcome, type Selector,
 } from '../vector-store.js'
 import { type Queries, serializationFailure } from './executor.js'
-import { filteredRead, liveAt, type Parameters, type Statement } from './fragments.js'
-import { addCounts, type Counts, type ExistingRow, hasExpired, hasHigherTrust, NO_COUNTS } from './insertion.js'
+import { countInto, filteredRead, liveAt, type Parameters, type Statement } from './fragments.js'
+import {
+  addCounts, type Counts, type ExistingRow, findExisting, hasExpired, hasHigherTrust, lockExisting, NO_COUNTS,
+} from './insertion.js'
 import { bankParameters } from './rows.js'
-import type { Statements } from './statements.js'
 
 /*
  * A removal is two statements of a transaction: the first locks the memories' rows, the second deletes them with their
@@ -177,15 +178,14 @@ function orphanedVectors (schema: string): string {
  * @throws SqlError 40001 as requireComplete
  */
 export async function removeAll (
-  tx: Queries, statements: Statements, bank: BankKey,
+  tx: Queries, schema: string, bank: BankKey,
   { now, shard, idLimit }: { now: number, shard: number, idLimit: number },
 ): Promise<RemoveOutcome> {
-  const { schema } = statements
   const key = bankParameters(bank)
   const [row] = await tx.query<RemovedRow & Counts>(removeBankStatement(schema), [...key, now, idLimit])
   const outcome = toOutcome(row!)
   await tx.query(orphanedVectors(schema), key)
-  await countChange(tx, statements, bank, shard, negative(row!))
+  await countChange(tx, schema, bank, shard, negative(row!))
   return outcome
 }
 
@@ -201,21 +201,21 @@ export function toOutcome (row: RemovedRow): RemoveOutcome {
  * @throws MemoryChangedError when a memory to keep does not exist any more
  */
 export async function removeOutdated (
-  tx: Queries, statements: Statements, bank: BankKey, { documentIds, keep }: DocumentReplacement,
+  tx: Queries, schema: string, bank: BankKey, { documentIds, keep }: DocumentReplacement,
   memories: readonly NewMemory[], now: number,
 ): Promise<Counts> {
   const key = bankParameters(bank)
   if (keep.length > 0) {
-    const kept = await tx.query<ExistingRow>(statements.findExisting, [...key, keep, []])
+    const kept = await tx.query<ExistingRow>(findExisting(schema), [...key, keep, []])
     const present = kept.filter((row) => !hasExpired(row, now))
     if (present.length < new Set(keep).size) throw new MemoryChangedError()
   }
-  const outdated = lock(statements.schema, `m.document_id = any($3::text[]) and ${liveAt('m', '$2::float8::bigint')}
+  const outdated = lock(schema, `m.document_id = any($3::text[]) and ${liveAt('m', '$2::float8::bigint')}
     and m.memory_id <> all($4::text[]::uuid[]) and m.fingerprint <> all($5::text[])`)
   const [found] = await tx.query<{ ids: string }>(outdated, [
     ...key, now, documentIds, keep, memories.map(({ fingerprint }) => fingerprint),
   ])
-  return await removeLocked(tx, statements, bank, idsOf(found!))
+  return await removeLocked(tx, schema, bank, idsOf(found!))
 }
 
 /**
@@ -223,7 +223,7 @@ export async function removeOutdated (
  * @returns `counts` as removeLocked; `replaced`: those of lower trust, by fingerprint
  */
 export async function removeLowerTrust (
-  tx: Queries, statements: Statements, bank: BankKey, memories: readonly NewMemory[], now: number,
+  tx: Queries, schema: string, bank: BankKey, memories: readonly NewMemory[], now: number,
 ): Promise<{ counts: Counts, replaced: ReadonlyMap<string, ExistingRow> }> {
   const keys = [
     ...bankParameters(bank),
@@ -239,11 +239,11 @@ export async function removeLowerTrust (
     const repeat = highest.get(row.fingerprint)
     return hasExpired(row, now) || (repeat !== undefined && hasHigherTrust(repeat, row))
   }
-  let existing = await tx.query<ExistingRow>(statements.findExisting, keys)
-  if (existing.some(isReplaced)) existing = await tx.query<ExistingRow>(statements.lockExisting, keys)
+  let existing = await tx.query<ExistingRow>(findExisting(schema), keys)
+  if (existing.some(isReplaced)) existing = await tx.query<ExistingRow>(lockExisting(schema), keys)
   const removed = existing.filter(isReplaced)
   const replaced = new Map(removed.filter((row) => !hasExpired(row, now)).map((row) => [row.fingerprint, row]))
-  return { counts: await removeLocked(tx, statements, bank, removed.map(({ memory_id: id }) => id)), replaced }
+  return { counts: await removeLocked(tx, schema, bank, removed.map(({ memory_id: id }) => id)), replaced }
 }
 
 /**
@@ -252,14 +252,14 @@ export async function removeLowerTrust (
  * @throws SqlError 40001 as requireComplete
  */
 export async function removeChosen (
-  tx: Queries, statements: Statements, bank: BankKey, choice: Choice,
+  tx: Queries, schema: string, bank: BankKey, choice: Choice,
   { now, shard, idLimit }: { now: number, shard: number, idLimit: number },
 ): Promise<RemoveOutcome> {
-  const locking = lockStatement(statements.schema, bank, choice, now)
+  const locking = lockStatement(schema, bank, choice, now)
   if (locking === undefined) return { count: 0, memoryIds: [] }
   const [found] = await tx.query<{ ids: string, is_partial?: boolean }>(locking.text, locking.values)
   requireComplete(found!)
-  await countChange(tx, statements, bank, shard, await removeLocked(tx, statements, bank, idsOf(found!)))
+  await countChange(tx, schema, bank, shard, await removeLocked(tx, schema, bank, idsOf(found!)))
   return { count: found!.ids.length / ID_LENGTH, memoryIds: [...idsOf(found!, idLimit)] }
 }
 
@@ -283,12 +283,12 @@ function requireComplete (found: { is_partial?: boolean }): void {
  * @returns the change of the bank's statistics, negative, for the caller to count
  */
 export async function removeLocked (
-  tx: Queries, statements: Statements, bank: BankKey, memoryIds: Iterable<string>,
+  tx: Queries, schema: string, bank: BankKey, memoryIds: Iterable<string>,
 ): Promise<Counts> {
   const counts = { ...NO_COUNTS }
   let some: string[] = []
   const removeSome = async () => {
-    const [removed] = await tx.query<Counts>(removeStatement(statements.schema), [...bankParameters(bank), some])
+    const [removed] = await tx.query<Counts>(removeStatement(schema), [...bankParameters(bank), some])
     addCounts(counts, negative(removed!))
     some = []
   }
@@ -306,10 +306,13 @@ function negative ({ memories, embedded, expiring, passages, length }: Counts): 
 
 /** Adds the change of a write to the bank's statistics: the last statement on them, so that others wait briefly. */
 export async function countChange (
-  tx: Queries, statements: Statements, bank: BankKey, shard: number, counts: Counts,
+  tx: Queries, schema: string, bank: BankKey, shard: number, counts: Counts,
 ): Promise<void> {
   const { memories, embedded, expiring, passages, length } = counts
   if (Object.values(counts).every((amount) => amount === 0)) return
   const amounts = [memories, embedded, expiring, passages, length]
-  await tx.query(statements.count, [...bankParameters(bank), shard, ...amounts])
+  await tx.query(
+    countInto(schema, '$2', 'select $3::float8, $4::float8, $5::float8, $6::float8, $7::float8'),
+    [...bankParameters(bank), shard, ...amounts],
+  )
 }

@@ -7,12 +7,12 @@ import {
   type SearchResult,
 } from '../vector-store.js'
 import { arrayElements, arrayNumbers, type Executor } from './executor.js'
-import { filteredRead, liveAt, Parameters, READ_COLUMNS, type Statement, unitVectorText } from './fragments.js'
+import { filteredRead, liveAt, Parameters, type Statement, unitVectorText } from './fragments.js'
 import {
   filteredMemories, GRID, LEXICAL_COLUMNS, lexicalRows, lexicalTables, matchingMemories, ofBank, scoreRow,
   type LexicalRow, type Shape,
 } from './lexical-strategy.js'
-import { bankParameters, toMemory, type MemoryRow } from './rows.js'
+import { bankParameters, READ_COLUMNS, toMemory, type MemoryRow } from './rows.js'
 import type { VectorIndexes } from './vectors.js'
 
 /** Banks of one request that are searched concurrently; limited so that other requests get connections. */

@@ -8,11 +8,9 @@ import type {
 } from '../vector-store.js'
 import { SqlBankConfigs } from './bank-configs.js'
 import { busySemaphore, type Executor, type ReadOptions } from './executor.js'
-import { openScan } from './export.js'
 import { Readiness, readMigrations } from './migrations.js'
-import { SqlReader } from './reader.js'
+import { openScan, SqlReader } from './reader.js'
 import { SqlSearcher } from './searcher.js'
-import { makeStatements } from './statements.js'
 import { Sweeper } from './sweeper.js'
 import { adjustUsage, reserveUsage } from './usage.js'
 import type { VectorIndexes } from './vectors.js'
@@ -61,19 +59,18 @@ export class SqlVectorStore extends SqlReader implements VectorStore {
       executor: options.executor, schema, migrations: readMigrations(), bootstrapSchema,
     })
     const { executor } = readiness
-    const statements = makeStatements(schema)
-    super(executor, schema, statements)
+    super(executor, schema)
     this.#options = options
     this.#executor = executor
     this.#readiness = readiness
-    this.#sweeper = new Sweeper({ executor, statements, intervalMs, vacuum })
+    this.#sweeper = new Sweeper({ executor, schema, intervalMs, vacuum })
     this.#searcher = new SqlSearcher({ executor, schema, indexes })
     this.#exports = busySemaphore('exports', 'run already, and none ended', {
       permits: Math.max(1, Math.floor((executor.status?.().size ?? 1) / 2)), maxWaiting: 100, waitMs: EXPORT_WAIT_MS,
     })
     this.bankConfigs = new SqlBankConfigs({ executor, schema, isShared: shared })
     const noteChanges = async (memories: number) => { await this.#sweeper.noteChanges(memories) }
-    this.#writer = new SqlWriter({ executor, statements, configs: this.bankConfigs, noteChanges })
+    this.#writer = new SqlWriter({ executor, schema, configs: this.bankConfigs, noteChanges })
   }
 
   async start ({ space, isDefaultSpace = false, clock, warn, info = () => {} }: StoreStart): Promise<void> {

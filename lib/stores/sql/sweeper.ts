@@ -5,12 +5,12 @@ import { IDEMPOTENCY_LIFETIME_MS } from '../vector-store.js'
 import { retrySerializationFailures, SqlError, type Executor, type Param } from './executor.js'
 import { EXPIRED_BATCH, removeChosen } from './removal.js'
 import { bankParameters, toBankKey, type BankRow } from './rows.js'
-import type { Statements } from './statements.js'
 import { messageOf } from '../../errors/message-of.js'
 
 interface SweeperOptions {
   executor: Executor
-  statements: Statements
+  /** Quoted. */
+  schema: string
   /** 0: no sweeps, and this process neither vacuums nor analyzes. */
   intervalMs: number
   /** Whether to vacuum and analyze here: PGlite has no autovacuum. */
@@ -104,7 +104,7 @@ export class Sweeper {
    * @throws the first error, when everything that it does not concern has been removed
    */
   async sweep (now: number): Promise<void> {
-    const { executor, statements: { schema } } = this.#options
+    const { executor, schema } = this.#options
     this.#failures = []
     await this.#eachBank(`from ${schema}.memories e where e.expires_at <= $1::float8::bigint`, [now], async (bank) => (
       await this.#removeExpired(bank, now) === EXPIRED_BATCH
@@ -168,7 +168,7 @@ select count(*)::int as dropped from gone`
 
   /** A bank that was emptied would otherwise leave its name and its statistics for ever. */
   async #dropEmptyStatistics (now: number): Promise<void> {
-    const { executor, statements: { schema } } = this.#options
+    const { executor, schema } = this.#options
     if (now - this.#emptiedAt < EMPTY_INTERVAL_MS) return
     this.#emptiedAt = now
     const rows = `from ${schema}.bank_statistics e group by e.bank_key having ${EMPTY}`
@@ -194,10 +194,10 @@ order by s.shard for update`, key)
   }
 
   async #removeExpired (bank: BankKey, now: number): Promise<number> {
-    const { executor, statements } = this.#options
+    const { executor, schema } = this.#options
     const { count } = await retrySerializationFailures(async () => (
       await executor.transaction(async (tx) => (
-        await removeChosen(tx, statements, bank, { kind: 'expired' }, { now, shard: 0, idLimit: 0 })
+        await removeChosen(tx, schema, bank, { kind: 'expired' }, { now, shard: 0, idLimit: 0 })
       ))
     ))
     return count
@@ -208,13 +208,13 @@ order by s.shard for update`, key)
    * indexes is skipped instead of waited for.
    */
   async #analyze (): Promise<void> {
-    const { executor, statements: { schema } } = this.#options
+    const { executor, schema } = this.#options
     for (const table of TABLES) await executor.maintain(`analyze (skip_locked) ${schema}.${table}`)
   }
 
   /** Frees space for new rows, and updates planner statistics. */
   async #vacuum (): Promise<void> {
-    const { executor, statements: { schema }, vacuum } = this.#options
+    const { executor, schema, vacuum } = this.#options
     const threshold = Math.max(VACUUM_AFTER, this.#changesVacuumed * VACUUM_SHARE)
     if (!vacuum || this.#changes - this.#changesVacuumed < threshold) return
     this.#changesVacuumed = this.#changes

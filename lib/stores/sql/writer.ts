@@ -19,8 +19,8 @@ import {
   countChange, dryRunStatement, removeAll, removeChosen, type RemovedRow, removeLocked, removeLowerTrust,
   removeOutdated, toOutcome,
 } from './removal.js'
+import { STATISTICS_SHARDS } from './fragments.js'
 import { bankParameters } from './rows.js'
-import { type Statements, STATISTICS_SHARDS } from './statements.js'
 import { BankVectors } from './vectors.js'
 
 /** Maximum number of writes of one bank that wait for `#runAlone`. */
@@ -45,7 +45,8 @@ type Work<T> = (tx: Transaction, changes: Changes) => Promise<T>
 
 interface SqlWriterOptions {
   executor: Executor
-  statements: Statements
+  /** Quoted. */
+  schema: string
   configs: SqlBankConfigs
   /** Called after the commit of a write with the number of memories written or removed; the write waits for it. */
   noteChanges: (memories: number) => Promise<void>
@@ -75,7 +76,7 @@ export class SqlWriter {
   #shard = 0
 
   constructor (options: SqlWriterOptions) {
-    const { executor, statements: { schema } } = options
+    const { executor, schema } = options
     this.#options = options
     this.#vectors = new BankVectors({ executor, schema, nextShard: () => this.#nextShard() })
   }
@@ -99,7 +100,7 @@ export class SqlWriter {
       }
     }
     return await this.#run(bank, write, async (tx, changes) => {
-      const { counts, replaced } = await removeLowerTrust(tx, work.statements, bank, memories, now)
+      const { counts, replaced } = await removeLowerTrust(tx, work.schema, bank, memories, now)
       return (await this.#add(tx, memories, counts, { ...work, replaced }, changes)).outcomes
     }, { keepPlans: memories.length === 1 })
   }
@@ -110,9 +111,9 @@ export class SqlWriter {
   ): Promise<InsertOutcome[]> {
     const work = await this.#begin(bank, memories, now)
     return await this.#runAlone(bank, { memories, now, idempotency, signal }, async (tx, changes) => {
-      const removedCounts = await removeOutdated(tx, work.statements, bank, replacement, memories, now)
+      const removedCounts = await removeOutdated(tx, work.schema, bank, replacement, memories, now)
       changes.memories -= removedCounts.memories
-      const { counts, replaced } = await removeLowerTrust(tx, work.statements, bank, memories, now)
+      const { counts, replaced } = await removeLowerTrust(tx, work.schema, bank, memories, now)
       addCounts(removedCounts, counts)
       return (await this.#add(tx, memories, removedCounts, { ...work, replaced }, changes)).outcomes
     })
@@ -125,14 +126,12 @@ export class SqlWriter {
       return { imported: 0, skipped: 0, overwritten: 0 }
     }
     const work = await this.#begin(bank, memories, now)
-    const { statements } = work
+    const { schema } = work
     const ordered = memories.toSorted((a, b) => compareText(a.memoryId, b.memoryId))
     return await this.#runAlone(bank, { memories, now, idempotency, signal }, async (tx, changes) => {
-      const plan = await planImport(tx, {
-        bank, memories, ordered, onConflict, now, statement: statements.lockExisting,
-      })
+      const plan = await planImport(tx, { schema, bank, memories, ordered, onConflict, now })
       const ids = plan.removed.map(({ memory_id: id }) => id)
-      const removedCounts = await removeLocked(tx, statements, bank, ids)
+      const removedCounts = await removeLocked(tx, schema, bank, ids)
       const { outcomes } = await this.#add(tx, plan.added, removedCounts, work, changes).catch((error: unknown) => {
         throw isUniqueViolation(error) ? collision() : error
       })
@@ -146,7 +145,7 @@ export class SqlWriter {
   async remove (
     bank: BankKey, selector: Selector, { now, dryRun, idLimit, idempotency, signal }: RemoveOptions,
   ): Promise<RemoveOutcome> {
-    const { statements } = this.#options
+    const { schema } = this.#options
     const write = { now, idempotency, signal }
     const counted = (outcome: RemoveOutcome, changes: Changes) => {
       changes.memories += outcome.count
@@ -155,26 +154,26 @@ export class SqlWriter {
     const options = () => ({ now, shard: this.#nextShard(), idLimit })
     if (selector.kind === 'all' && !dryRun) {
       return await this.#runAlone(bank, write, async (tx, changes) => (
-        counted(await removeAll(tx, statements, bank, options()), changes)
+        counted(await removeAll(tx, schema, bank, options()), changes)
       ))
     }
     return await this.#run(bank, write, async (tx, changes) => {
-      if (!dryRun) return counted(await removeChosen(tx, statements, bank, selector, options()), changes)
-      const statement = dryRunStatement(statements.schema, bank, selector, { now, idLimit })
+      if (!dryRun) return counted(await removeChosen(tx, schema, bank, selector, options()), changes)
+      const statement = dryRunStatement(schema, bank, selector, { now, idLimit })
       if (statement === undefined) return { count: 0, memoryIds: [] }
       return toOutcome((await tx.query<RemovedRow>(statement.text, statement.values))[0]!)
     }, { bulk: selector.kind !== 'ids' })
   }
 
   async removeBank (bank: BankKey, now: number, signal?: AbortSignal): Promise<RemovedBank> {
-    const { statements, configs } = this.#options
+    const { schema, configs } = this.#options
     // Memories and configuration of an import must be removed together or not at all.
     return await this.#runAlone(bank, { now, signal }, async (tx, changes) => {
-      const { count } = await removeAll(tx, statements, bank, { now, shard: this.#nextShard(), idLimit: 0 })
+      const { count } = await removeAll(tx, schema, bank, { now, shard: this.#nextShard(), idLimit: 0 })
       changes.memories += count
       await this.#vectors.dropSpace(tx, bank)
       const configRemoved = await configs.removeIn(tx, bank, now)
-      await tx.query(`delete from ${statements.schema}.bank_locks l where l.bank_key = $1`, bankParameters(bank))
+      await tx.query(`delete from ${schema}.bank_locks l where l.bank_key = $1`, bankParameters(bank))
       return { memoryCount: count, configRemoved }
     })
   }
@@ -213,7 +212,7 @@ export class SqlWriter {
    */
   async #runAlone<T> (bank: BankKey, write: Write, work: Work<T>): Promise<T> {
     const run = async () => await this.#run(bank, write, async (tx, changes) => {
-      await tx.query(lockBank(this.#options.statements.schema), bankParameters(bank))
+      await tx.query(lockBank(this.#options.schema), bankParameters(bank))
       write.signal?.throwIfAborted()
       return await work(tx, changes)
     }, { bulk: true })
@@ -229,7 +228,14 @@ export class SqlWriter {
   async #keepRecord (
     tx: Transaction, bank: BankKey, idempotency: IdempotentWrite, outcome: unknown, now: number,
   ): Promise<void> {
-    const kept = await tx.query(this.#options.statements.keepIdempotencyRecord, [
+    // No row: the key is taken by a record that is not void yet.
+    const kept = await tx.query(`insert into ${this.#options.schema}.idempotency_keys as k (bank_key, key,
+  request_fingerprint, answer, kept_at)
+values ($1, $2, $3, $4, $5::float8::bigint)
+on conflict (bank_key, key) do update set request_fingerprint = excluded.request_fingerprint,
+  answer = excluded.answer, kept_at = excluded.kept_at
+where k.kept_at <= $6::float8::bigint
+returning k.key`, [
       ...bankParameters(bank), idempotency.key, idempotency.requestFingerprint, recordText(idempotency, outcome),
       now, now - IDEMPOTENCY_LIFETIME_MS,
     ])
@@ -266,7 +272,7 @@ export class SqlWriter {
     const insertion = await insertMemories(tx, memories, { ...work, counted })
     const counts = { ...removedCounts }
     if (!counted) addCounts(counts, insertion.counts)
-    await countChange(tx, work.statements, work.bank, work.shard, counts)
+    await countChange(tx, work.schema, work.bank, work.shard, counts)
     changes.memories += insertion.counts.memories
     changes.unembedded += insertion.unembedded
     return insertion
@@ -279,7 +285,7 @@ export class SqlWriter {
   async #begin (bank: BankKey, memories: readonly NewMemory[], now: number): Promise<InsertionContext> {
     await sumTokens(memories.map(({ tokens }) => tokens))
     const space = await this.#vectors.adopt(bank, memories)
-    return { statements: this.#options.statements, bank, now, shard: this.#nextShard(), space }
+    return { schema: this.#options.schema, bank, now, shard: this.#nextShard(), space }
   }
 
   #nextShard (): number {
