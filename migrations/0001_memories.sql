@@ -114,10 +114,8 @@ create table bank_statistics (
 -- removes rows of banks without memories.
 create table bank_locks (
   bank_key text collate "C" not null,
-  -- How often: a lock is an update.
-  taken bigint not null,
   primary key (bank_key)
-) with (fillfactor = 50);
+);
 
 create table idempotency_keys (
   bank_key text collate "C" not null,

@@ -54,11 +54,12 @@ interface SqlWriterOptions {
 
 /**
  * $1 bank: locks the bank for one of the writes that exclude each other, until the end of the transaction. A statement
- * of its own, because a statement sees only what was committed before it began.
+ * of its own, because a statement sees only what was committed before it began. A row that is there is locked and not
+ * changed, so that those who wait for it come in their order.
  */
 export function lockBank (schema: string): string {
-  return `insert into ${schema}.bank_locks as l (bank_key, taken) values ($1, 1)
-on conflict (bank_key) do update set taken = l.taken + 1`
+  return `insert into ${schema}.bank_locks (bank_key) values ($1)
+on conflict (bank_key) do update set bank_key = excluded.bank_key where false`
 }
 
 /** Changes banks: each write in one transaction, which also keeps the record of its idempotency key. */

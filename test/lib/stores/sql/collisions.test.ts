@@ -120,7 +120,7 @@ t.test('a filter that few memories of an indexed bank pass hides ' +
   ])
   await database.query(`insert into ${schema}.memories select E'\\x1fhome', gen_random_uuid(), i::text, 'text', case
     when i <= ${few} then '{few}' else '{many}' end::text[],
-    '{}', null, i, null, null, null, 1, 'trusted', '{0}', '{4}', '{}', 1, true, false
+    '{}', null, i, null, null, null, null, 1, 'trusted', '{0}', '{4}', '{}', 1, true, false
     from generate_series(1, ${size}) i`)
   await database.query(`insert into ${schema}.embeddings select E'\\x1fhome', $1, m.memory_id, 0, $2::int, null,
     format(case when m.tags = '{few}' then '[-1,0,0,%s]' else '[1,0,0,%s]' end, random())::halfvec
