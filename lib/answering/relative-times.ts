@@ -17,7 +17,7 @@ const RELATIVE = new RegExp(String.raw`\b(?:${[
 const MAX_RESOLVED = 2
 
 /** A relative time of a text and what it means: `last month`, `May 2023`. */
-export interface ResolvedTime {
+interface ResolvedTime {
   readonly words: string
   readonly means: string
 }

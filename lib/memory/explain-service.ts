@@ -1,6 +1,6 @@
 import type { RequestContext } from '../identity/context.js'
 import { finalScore, type OrderedCandidate, type Strategy } from '../retrieval/candidates.js'
-import { explainHits, type Explanation } from '../retrieval/explanation.js'
+import { explainHits, type Explanation } from '../retrieval/ranking.js'
 import type { RecallObservation, RetrievalRequest } from '../retrieval/retriever.js'
 import { byScore, type Memory, type SearchResult } from '../stores/vector-store.js'
 import { analyzeText } from '../text/analysis.js'

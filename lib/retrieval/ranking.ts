@@ -1,15 +1,68 @@
+import { withTimeLimit } from '../concurrency/deadline.js'
+import type { Reranker } from '../models/reranker.js'
 import { descendingOrder } from '../stores/top-k.js'
 import { byMemoryId } from '../stores/vector-store.js'
-import { withQuestionsOfAnswers } from './answer-meaning.js'
-import { documentKey, type MergedCandidate } from './candidates.js'
-import { descendingScores, SCORE_GRID } from './descending-scores.js'
 import {
-  areConversations, fuse, TYPICAL_COSINE, withLessContext, type FusionMethod, type Weights,
-} from './fusion.js'
-import { rankingInputs, weightedSums } from './scoring/inputs.js'
+  placesByDocument, documentKey, areConversations, fuse, TYPICAL_COSINE, withLessContext, candidateKey, STRATEGIES,
+  type MergedCandidate, type FusionMethod, type Weights, type RankedCandidate, type RerankedCandidate, type Strategy,
+} from './candidates.js'
 import type { AnalyzedQuery } from './query.js'
-import type { RankingInput, ScorerWeights } from './scoring/scorers.js'
+import {
+  rankingInputs, weightedSums, scoreBreakdown, SCORER_NAMES, type RankingInput, type ScorerWeights, type ScorerName,
+} from './scoring/scorers.js'
 import type { Signals } from './scoring/signals.js'
+
+/** The share of the question in the meaning of an answer. */
+const QUESTION_SHARE = 0.4
+
+/**
+ * For a query about an earlier answer of an assistant: the candidates with the cosines of its turns moved towards that
+ * of the user's turn that precedes each among the candidates of its document. Such a query resembles the question that
+ * was asked then, and the answer to it is sought.
+ */
+function withQuestionsOfAnswers (
+  candidates: readonly MergedCandidate[], allSignals: readonly Signals[],
+  { asksForAssistantTurn, asksForMethod }: Pick<AnalyzedQuery, 'asksForAssistantTurn' | 'asksForMethod'>,
+): readonly MergedCandidate[] {
+  if (!asksForAssistantTurn && !asksForMethod) return candidates
+  const changed = [...candidates]
+  for (const places of placesByDocument(candidates)) {
+    for (let at = 1; at < places.length; at++) {
+      const place = places[at]!
+      const before = places[at - 1]!
+      if (allSignals[place]!.role !== 'assistant' || allSignals[before]!.role !== 'user') continue
+      const candidate = candidates[place]!
+      const { semantic } = candidate.scores
+      const ofQuestion = candidates[before]!.scores.semantic
+      if (semantic === undefined || ofQuestion === undefined) continue
+      const mixed = semantic + QUESTION_SHARE * (ofQuestion - semantic)
+      changed[place] = { ...candidate, scores: { ...candidate.scores, semantic: mixed } }
+    }
+  }
+  return changed
+}
+
+/**
+ * Scores are rounded to this grid, so that equal memories tie whatever the order in which a store adds floating-point
+ * numbers.
+ */
+const SCORE_GRID = 1e9
+/** The smallest difference between two scores. */
+const MIN_SCORE_DIFFERENCE = 1 / SCORE_GRID
+
+/**
+ * Lowers scores where the order needs it, so that they descend strictly, because ties are ordered by id. None that
+ * reaches `minScore` falls below it.
+ * @param scores in the order of their candidates; those below `minScore` are after all others
+ * @param ceiling the highest score
+ */
+function descendingScores (scores: readonly number[], minScore: number, ceiling = 1): number[] {
+  return scores.map((given) => {
+    const score = Math.min(ceiling, given)
+    ceiling = Math.max(given >= minScore ? minScore : 0, score - MIN_SCORE_DIFFERENCE)
+    return score
+  })
+}
 
 /**
  * Score = 1 / (1 + e^-(SLOPE · sum - OFFSET)): near 0.8 for a memory that holds all words of the query and is clearly
@@ -137,4 +190,166 @@ function diversify (
   descendingScores(diversified.map((index) => scores[index]!), minScore)
     .forEach((score, place) => { lowered[diversified[place]!] = score })
   return { candidates, scores: lowered, order: diversified }
+}
+
+/**
+ * Merges the ranking of the whole query and those of its parts by taking their candidates in turn, so that every part
+ * is represented among the first hits. The whole query has the first turn: `Terms and Conditions` is one name, and a
+ * memory that has both words is better than those that have one of them.
+ * @param rankings the ranking of the whole query, then those of its parts, if it has any
+ * @param minScore candidates below it are placed after all others: otherwise a part with poor results would lower the
+ *   scores of the rest
+ * @returns each memory once, with the place of the ranking that it was taken from; scores descend strictly, except for
+ *   ties at `minScore`
+ */
+export function interleave (rankings: readonly QueryRanking[], minScore: number): RankedCandidate[] {
+  if (rankings.length === 1) {
+    const { candidates, scores, order } = rankings[0]!
+    return order.map((index) => toRanked(candidates[index]!, scores[index]!))
+  }
+  const seen = new Set<string>()
+  const taken: Array<{ candidate: MergedCandidate, ranking: number }> = []
+  const scores: number[] = []
+  const longest = Math.max(...rankings.map(({ order }) => order.length))
+  for (const lowerBound of minScore > 0 ? [minScore, 0] : [0]) {
+    for (let place = 0; place < longest; place++) {
+      for (const [ranking, { candidates, scores: own, order }] of rankings.entries()) {
+        const index = order[place]
+        if (index === undefined || own[index]! < lowerBound) continue
+        const candidate = candidates[index]!
+        const key = candidateKey(candidate)
+        if (seen.has(key)) continue
+        seen.add(key)
+        taken.push({ candidate, ranking })
+        scores.push(own[index]!)
+      }
+    }
+  }
+  return descendingScores(scores, minScore).map((score, index) => {
+    const { candidate, ranking } = taken[index]!
+    return { ...toRanked(candidate, score), ranking }
+  })
+}
+
+/** Written out without a spread, which is slower: this runs for every candidate of every recall. */
+function toRanked (
+  { bank, memory, passageCount, passages, scores: { semantic } }: MergedCandidate, rankScore: number,
+): RankedCandidate {
+  return { bank, memory, passageCount, passages, similarity: semantic, rankScore }
+}
+
+export interface RerankOptions {
+  /** How many of the best candidates are sent to the reranker. */
+  readonly candidates: number
+  readonly timeoutMs: number
+  /** The reranker's share in the new score, 0–1; the earlier score has the rest. */
+  readonly weight: number
+}
+
+/**
+ * Reranks the first candidates. The reranker's scores are normalised to their range in this call, because every model
+ * has its own scale. The candidates that were not sent to it stay below the others.
+ * @throws when the reranker fails, exceeds its time, or does not return one finite number for each text
+ */
+export async function rerank (
+  reranker: Reranker, query: string, candidates: readonly RankedCandidate[],
+  options: RerankOptions, signal?: AbortSignal,
+): Promise<RerankedCandidate[]> {
+  const first = candidates.slice(0, options.candidates)
+  if (first.length === 0) return candidates.map((candidate) => ({ ...candidate, rerankScore: candidate.rankScore }))
+  const scores = await withTimeLimit(options.timeoutMs, signal, async (signal) => (
+    await reranker.rerank(query, first.map(({ memory }) => memory.text), { signal })
+  ))
+  if (!Array.isArray(scores) || scores.length !== first.length || !scores.every(Number.isFinite)) {
+    throw new Error('The reranker gave unusable scores')
+  }
+  const lowest = Math.min(...scores)
+  // Halved, because the difference of two large numbers can be infinite.
+  const range = Math.max(...scores) / 2 - lowest / 2
+  const order = scores.map((score, index) => ({ score, index })).sort((a, b) => b.score - a.score || a.index - b.index)
+  const ranks = new Map(order.map(({ index }, place) => [index, place + 1]))
+  const reranked = first.map((candidate, index): RerankedCandidate => ({
+    ...candidate,
+    rerankScore: (1 - options.weight) * candidate.rankScore +
+      options.weight * (range === 0 ? 0.5 : (scores[index]! / 2 - lowest / 2) / range),
+    rerank: { rank: ranks.get(index)!, score: scores[index]! },
+  })).sort((a, b) => b.rerankScore - a.rerankScore || byMemoryId(a, b))
+  return [...reranked, ...belowAll(candidates.slice(options.candidates), reranked.at(-1)!.rerankScore)]
+}
+
+/** Candidates that were not reranked keep their rank scores, lowered where needed to stay below those that were. */
+function belowAll (candidates: readonly RankedCandidate[], lowest: number): RerankedCandidate[] {
+  const ceiling = Math.max(0, lowest - MIN_SCORE_DIFFERENCE)
+  const scores = descendingScores(candidates.map(({ rankScore }) => rankScore), 0, ceiling)
+  return candidates.map((candidate, index) => ({ ...candidate, rerankScore: scores[index]! }))
+}
+
+/** How the score of a hit came about. */
+export interface Explanation {
+  /** The rank and score in each strategy, for the whole query; absent for a hit that only a part of it found. */
+  readonly strategies: MergedCandidate['strategies']
+  /** What each strategy that is switched on added to the sum. */
+  readonly contributions: Readonly<Partial<Record<Strategy, number>>>
+  /** What each scorer added to the sum, without those that added nothing. */
+  readonly scorerContributions: Readonly<Partial<Record<ScorerName, number>>>
+  /** Before it is mapped to 0–1. */
+  readonly sum: number
+}
+
+/** A ranking with what explains each of its candidates. */
+interface ExplainedRanking extends RankingObservation {
+  readonly places: ReadonlyMap<string, number>
+  /** What each strategy that is switched on adds to the sums. */
+  readonly sumsByStrategy: ReadonlyArray<readonly [Strategy, readonly number[]]>
+}
+
+/**
+ * Explains hits by the rankings of the query and of its parts. @returns the explanations in the order of the hits
+ * @param rankings at least one, in the order in which they were interleaved
+ */
+export function explainHits (
+  hits: ReadonlyArray<Pick<RankedCandidate, 'bank' | 'memory' | 'ranking'>>, rankings: readonly RankingObservation[],
+): Explanation[] {
+  const prepared: ExplainedRanking[] = []
+  for (const ranking of rankings) {
+    prepared.push(prepare(ranking))
+  }
+  const explanations: Explanation[] = []
+  for (const hit of hits) {
+    const key = candidateKey(hit)
+    const [main] = prepared
+    const ownPlace = main!.places.get(key)
+    const ranking = prepared[hit.ranking ?? 0]!
+    explanations.push({
+      strategies: ownPlace === undefined ? undefined : main!.merged[ownPlace]!.strategies,
+      ...explain(ranking, ranking.places.get(key)!),
+    })
+  }
+  return explanations
+}
+
+function prepare (ranking: RankingObservation): ExplainedRanking {
+  const { merged, weights, fusion } = ranking
+  const names = STRATEGIES.filter((name) => weights[name] !== 0)
+  return {
+    ...ranking,
+    places: new Map(merged.map((candidate, place) => [candidateKey(candidate), place])),
+    sumsByStrategy: names.map((name) => (
+      [name, fuse(merged, { lexical: 0, semantic: 0, [name]: weights[name] }, fusion)]
+    )),
+  }
+}
+
+function explain (
+  { query, scorers, inputs, sums, sumsByStrategy, typicalCosineSum }: ExplainedRanking, place: number,
+): Omit<Explanation, 'strategies'> {
+  const values = scoreBreakdown(inputs[place]!, query)
+  const weighted = SCORER_NAMES.map((name) => [name, values[name] * scorers[name]] as const)
+  return {
+    contributions: Object.fromEntries(sumsByStrategy.map(([strategy, added]) => (
+      [strategy, added[place]! - (strategy === 'semantic' ? typicalCosineSum : 0)]
+    ))),
+    scorerContributions: Object.fromEntries(weighted.filter(([, value]) => value !== 0)),
+    sum: sums[place]!,
+  }
 }

@@ -1,35 +1,113 @@
-import type { Clock } from '../time/clock.js'
+import { DeadlineExceeded, withTimeLimit } from '../concurrency/deadline.js'
+import { giveWay, isDue } from '../concurrency/event-loop.js'
 import { ServiceError } from '../errors/service-error.js'
+import type { BankKey } from '../identity/context.js'
 import type { EmbeddingProvider } from '../models/embedding-provider.js'
 import type { Reranker } from '../models/reranker.js'
-import type { SearchRequest, SearchResult, VectorStore } from '../stores/vector-store.js'
+import type { Filters, LexicalRequest, SearchRequest, SearchResult, VectorStore } from '../stores/vector-store.js'
 import type { Telemetry } from '../telemetry/telemetry.js'
-import { giveWay, isDue } from '../concurrency/event-loop.js'
+import { traced } from '../telemetry/tracing.js'
+import { sumTokens } from '../text/tokens.js'
+import type { Clock } from '../time/clock.js'
 import {
-  STRATEGIES, type OrderedCandidate, type RankedCandidate, type RerankedCandidate, type RetrievedHit, type Strategy,
+  STRATEGIES, mergeCandidates, finalScore, type FusionMethod, type Weights, type OrderedCandidate, type RankedCandidate,
+  type RerankedCandidate, type RetrievedHit, type Strategy, type QueryResults,
 } from './candidates.js'
-import { mergeCandidates, type QueryResults, type Weights } from './fusion.js'
-import { interleave } from './interleaving.js'
 import { embed } from './passages.js'
-import { rankQuery, type QueryRanking, type RankingObservation } from './ranking.js'
-import type { RetrievalRequest } from './request.js'
-import { rerank } from './reranking.js'
-import { memoriesOfPeriods, scorersForQuery, spanFilters, weightsForQuery } from './periods.js'
-import { analyzeQueries } from './query-parts.js'
-import type { AnalyzedQuery } from './query.js'
-import { readSignals } from './scoring/inputs.js'
-import { SignalReader } from './scoring/signal-reader.js'
-import { MIN_CANDIDATES, searchFor } from './search-request.js'
-import { Stages, type Stage } from './stages.js'
-import { truncateRanking } from './truncation.js'
-import { DeadlineExceeded, withTimeLimit } from '../concurrency/deadline.js'
+import { analyzeQueries, type AnalyzedQuery } from './query.js'
+import {
+  interleave, rankQuery, rerank, type RerankOptions, type QueryRanking, type RankingObservation,
+} from './ranking.js'
+import { readSignals, type ScorerWeights } from './scoring/scorers.js'
+import { SignalReader } from './scoring/signals.js'
+import {
+  memoriesOfPeriods, scorersForQuery, spanFilters, weightsForQuery, MIN_CANDIDATES, searchFor,
+} from './search.js'
 
-export type { RetrievalRequest, RetrievalSettings } from './request.js'
+/** How a recall ranks. */
+export interface RetrievalSettings {
+  readonly weights: Weights
+  readonly fusion: FusionMethod
+  readonly scorers: ScorerWeights
+  /** See RankingOptions. */
+  readonly diversity: number
+  readonly bm25: Readonly<Omit<LexicalRequest, 'terms'>>
+  /**
+   * How long the embedding of the query may take, in milliseconds. After that the recall proceeds without the semantic
+   * strategy.
+   */
+  readonly semanticTimeoutMs: number
+  readonly rerank: RerankOptions
+}
+
+/** An instant in milliseconds, and the offset of its calendar in milliseconds east of UTC. */
+export interface ReferenceTime {
+  readonly instant: number
+  readonly utcOffset: number
+}
+
+export interface RetrievalRequest {
+  readonly query: string
+  readonly banks: readonly BankKey[]
+  readonly settings: RetrievalSettings
+  readonly filters: Readonly<Filters>
+  /** What relative times of the query refer to; default now, in UTC. Expiry always follows the clock. */
+  readonly reference?: ReferenceTime | undefined
+  readonly limit: number
+  /** Hits with a lower score are left out. */
+  readonly minScore: number
+  /** A hit with at least this cosine need not reach `minScore`. */
+  readonly sufficientCosine?: number | undefined
+  /** The most tokens of all hits together. */
+  readonly maxTokens?: number | undefined
+  /** Other wordings of the query; their rankings are interleaved with its own. */
+  readonly rewrites?: readonly string[] | undefined
+  /** Replaces the configured reranker for this request. */
+  readonly reranker?: { readonly reranker: Reranker, readonly options: RerankOptions } | undefined
+  readonly signal?: AbortSignal | undefined
+}
+
+interface Stage {
+  readonly name: string
+  /** When it began, by the timer. */
+  readonly startedAt: number
+  readonly durationMs: number
+}
+
+/** Runs the stages of one recall. Each is timed, reported to telemetry, and has its own span `recall.<name>`. */
+class Stages {
+  /** In the order in which they ended. */
+  readonly done: Stage[]
+  readonly #timer: () => number
+  readonly #telemetry: Pick<Telemetry, 'stage'>
+
+  /** @param done earlier stages of the same recall */
+  constructor (timer: () => number, telemetry: Pick<Telemetry, 'stage'>, done: readonly Stage[] = []) {
+    this.#timer = timer
+    this.#telemetry = telemetry
+    this.done = [...done]
+  }
+
+  async run<T> (name: string, work: () => T | Promise<T>): Promise<T> {
+    const startedAt = this.#timer()
+    try {
+      return await traced(`recall.${name}`, {}, async () => await work())
+    } finally {
+      this.#end(name, startedAt)
+    }
+  }
+
+  #end (name: string, startedAt: number): void {
+    const durationMs = this.#timer() - startedAt
+    this.done.push({ name, startedAt, durationMs })
+    this.#telemetry.stage(name, durationMs)
+  }
+}
 
 const NO_VECTORS: Float32Array[] = []
 
 /** A stage that a recall skipped because its model failed or was late. */
-export type Degradation = 'semantic' | 'rerank'
+type Degradation = 'semantic' | 'rerank'
 
 export interface Retrieved {
   readonly hits: readonly RetrievedHit[]
@@ -230,4 +308,48 @@ export class Retriever {
       return undefined
     }
   }
+}
+
+/** The bounds that cut a ranking to the hits. */
+interface TruncationBounds {
+  readonly limit: number
+  readonly minScore: number
+  /** A candidate with at least this cosine need not reach `minScore`. */
+  readonly sufficientCosine?: number | undefined
+  /** The most tokens of all hits together. */
+  readonly maxTokens?: number | undefined
+}
+
+interface TruncatedRanking {
+  readonly hits: readonly RetrievedHit[]
+  /** Whether `maxTokens` ended the list. */
+  readonly truncated: boolean
+  readonly tokens: number
+}
+
+/** Counts the tokens that `truncate` needs, then truncates. */
+async function truncateRanking (
+  candidates: readonly OrderedCandidate[], bounds: TruncationBounds,
+): Promise<TruncatedRanking> {
+  await sumTokens(candidates.slice(0, bounds.limit).map(({ memory }) => memory.tokens), bounds.maxTokens)
+  return truncate(candidates, bounds)
+}
+
+/** Takes the first candidates that are within the bounds of the request. */
+export function truncate (
+  candidates: readonly OrderedCandidate[],
+  { limit, minScore, sufficientCosine = Infinity, maxTokens = Infinity }: TruncationBounds,
+): TruncatedRanking {
+  const hits: RetrievedHit[] = []
+  let tokens = 0
+  for (const candidate of candidates) {
+    const score = finalScore(candidate)
+    const { bank, memory, passageCount, passages, similarity, ranking, rerank } = candidate
+    if (hits.length >= limit || (score < minScore && (similarity ?? -1) < sufficientCosine)) break
+    const { value } = memory.tokens
+    if (tokens + value > maxTokens) return { hits, truncated: true, tokens }
+    tokens += value
+    hits.push({ bank, memory, passageCount, passages, similarity, score, ranking, rerank })
+  }
+  return { hits, truncated: false, tokens }
 }

@@ -1,5 +1,5 @@
 import { isAtLeast } from '../identity/trust.js'
-import { foldCase } from '../text/fold-case.js'
+import { foldCase } from '../text/normal-form.js'
 import { speakerOf } from './speaker.js'
 import type { ListFilters, Memory } from './vector-store.js'
 

@@ -1,6 +1,6 @@
 import type { BankKey } from '../../identity/context.js'
 import { isAtLeast, TRUST_LEVELS } from '../../identity/trust.js'
-import { foldCase, foldingTable } from '../../text/fold-case.js'
+import { foldCase, foldingTable } from '../../text/normal-form.js'
 import { speakerProblem } from '../speaker.js'
 import type { ListFilters } from '../vector-store.js'
 import type { Param } from './executor.js'

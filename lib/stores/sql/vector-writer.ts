@@ -1,6 +1,6 @@
 import { giveWay, isDue } from '../../concurrency/event-loop.js'
 import { type BankKey, bankKeyString } from '../../identity/context.js'
-import { compareText } from '../../text/compare-text.js'
+import { compareText } from '../../text/normal-form.js'
 import type { EmbeddingSpace, LateVectors, NewMemory } from '../vector-store.js'
 import type { Executor, Transaction } from './executor.js'
 import { countInto, insertVectors, liveAt, unitVectorText } from './fragments.js'

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from '../../helpers/fast-check.js'
 import t from 'tap'
-import { interleave } from '../../../lib/retrieval/interleaving.js'
-import type { QueryRanking } from '../../../lib/retrieval/ranking.js'
+import { interleave, type QueryRanking } from '../../../lib/retrieval/ranking.js'
 import { candidate, ids, rankingOf } from './candidates.js'
 
 /** A ranking of memories named by single characters, scores falling from `best`. */

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import fc from '../../helpers/fast-check.js'
 import t from 'tap'
-import { explainHits } from '../../../lib/retrieval/explanation.js'
-import { interleave } from '../../../lib/retrieval/interleaving.js'
-import { rankQuery, type RankingObservation, type RankingOptions } from '../../../lib/retrieval/ranking.js'
+import {
+  explainHits, interleave, rankQuery, type RankingObservation, type RankingOptions,
+} from '../../../lib/retrieval/ranking.js'
 import { analyzeQuery } from '../../helpers/retrieval.js'
-import { SignalReader } from '../../../lib/retrieval/scoring/signal-reader.js'
+import { SignalReader } from '../../../lib/retrieval/scoring/signals.js'
 import type { Candidate } from '../../../lib/stores/vector-store.js'
 import { candidate, DAY, DEFAULTS, found, HOME, ids, NOW, only } from './candidates.js'
 

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { DERIVED, type Memory } from '../../../../lib/stores/vector-store.js'
-import { SignalReader } from '../../../../lib/retrieval/scoring/signal-reader.js'
+import { SignalReader } from '../../../../lib/retrieval/scoring/signals.js'
 import { memory } from '../candidates.js'
 
 /** A memory object of a store that returns the same object each time. */
