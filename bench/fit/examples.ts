@@ -5,7 +5,7 @@ import { mergeCandidates } from '../../lib/retrieval/candidates.js'
 import { passagesOf } from '../../lib/retrieval/passages.js'
 import { MIN_CANDIDATES, spanFilters } from '../../lib/retrieval/search.js'
 import { analyzeQuery } from '../../lib/retrieval/query.js'
-import { scoreBreakdown, rankingInputs, readSignals, SCORER_NAMES } from '../../lib/retrieval/scoring/scorers.js'
+import { rankingInputs, scoreBreakdown, SCORER_NAMES } from '../../lib/retrieval/scoring/scorers.js'
 import { SignalReader } from '../../lib/retrieval/scoring/signals.js'
 import { InMemoryVectorStore } from '../../lib/stores/in-memory/store.js'
 import type { NewMemory, SearchRequest } from '../../lib/stores/vector-store.js'
@@ -49,7 +49,7 @@ export async function makeExamples (
         )),
       ])
       const candidates = mergeCandidates(results, false)
-      const inputs = rankingInputs(candidates, await readSignals(candidates, signals), question)
+      const inputs = rankingInputs(candidates, candidates.map(({ memory }) => signals.read(memory)), question)
       const features = new Float64Array(candidates.length * COLUMNS.length)
       const best = (strategy: 'lexical' | 'semantic') => Math.max(
         Number.MIN_VALUE, ...inputs.map(({ scores }) => scores[strategy] ?? 0),

@@ -29,26 +29,20 @@ export interface RankedCandidate extends Readonly<Pick<Candidate, 'bank' | 'memo
   readonly rankScore: number
   /** The place of the ranking that it was taken from; absent when that is the only one. */
   readonly ranking?: number | undefined
-}
-
-export interface RerankedCandidate extends RankedCandidate {
-  /** The rank score and the reranker's together, within 0–1. */
-  readonly rerankScore: number
+  /** The rank score and the reranker's together, within 0–1; absent when nothing was reranked. */
+  readonly rerankScore?: number
   /** The reranker's result; absent for a candidate that was not sent to it. */
   readonly rerank?: { readonly rank: number, readonly score: number } | undefined
 }
 
-/** A candidate in the final order of a recall, in which the reranker has had a part or not. */
-export type OrderedCandidate = RankedCandidate & Partial<Pick<RerankedCandidate, 'rerankScore' | 'rerank'>>
-
 /** A candidate that is within the bounds of the request. */
-export interface RetrievedHit extends Omit<RerankedCandidate, 'rankScore' | 'rerankScore'> {
+export interface RetrievedHit extends Omit<RankedCandidate, 'rankScore' | 'rerankScore'> {
   /** The score of the last stage, within 0–1. */
   readonly score: number
 }
 
 /** The score of the last stage. */
-export function finalScore ({ rankScore, rerankScore = rankScore }: OrderedCandidate): number {
+export function finalScore ({ rankScore, rerankScore = rankScore }: RankedCandidate): number {
   return rerankScore
 }
 

@@ -1,5 +1,5 @@
 import { DeadlineExceeded, withTimeLimit } from '../concurrency/deadline.js'
-import { giveWay, isDue } from '../concurrency/event-loop.js'
+import { mapGivingWay } from '../concurrency/event-loop.js'
 import { ServiceError } from '../errors/service-error.js'
 import type { BankKey } from '../identity/context.js'
 import type { EmbeddingProvider } from '../models/embedding-provider.js'
@@ -10,27 +10,19 @@ import { traced } from '../telemetry/tracing.js'
 import { sumTokens } from '../text/tokens.js'
 import type { Clock } from '../time/clock.js'
 import {
-  STRATEGIES, mergeCandidates, finalScore, type FusionMethod, type Weights, type OrderedCandidate, type RankedCandidate,
-  type RerankedCandidate, type RetrievedHit, type Strategy, type QueryResults,
+  finalScore, mergeCandidates, STRATEGIES, type QueryResults, type RankedCandidate, type RetrievedHit, type Strategy,
 } from './candidates.js'
 import { embed } from './passages.js'
 import { analyzeQueries, type AnalyzedQuery } from './query.js'
 import {
-  interleave, rankQuery, rerank, type RerankOptions, type QueryRanking, type RankingObservation,
+  interleave, rankQuery, rerank, scorersForQuery, weightsForQuery, type QueryRanking, type RankingOptions,
+  type RerankOptions,
 } from './ranking.js'
-import { readSignals, type ScorerWeights } from './scoring/scorers.js'
 import { SignalReader } from './scoring/signals.js'
-import {
-  memoriesOfPeriods, scorersForQuery, spanFilters, weightsForQuery, MIN_CANDIDATES, searchFor,
-} from './search.js'
+import { searchAll, searchFor } from './search.js'
 
-/** How a recall ranks. */
-export interface RetrievalSettings {
-  readonly weights: Weights
-  readonly fusion: FusionMethod
-  readonly scorers: ScorerWeights
-  /** See RankingOptions. */
-  readonly diversity: number
+/** How a recall searches and ranks. */
+export interface RetrievalSettings extends Omit<RankingOptions, 'minScore'> {
   readonly bm25: Readonly<Omit<LexicalRequest, 'terms'>>
   /**
    * How long the embedding of the query may take, in milliseconds. After that the recall proceeds without the semantic
@@ -74,36 +66,6 @@ interface Stage {
   readonly durationMs: number
 }
 
-/** Runs the stages of one recall. Each is timed, reported to telemetry, and has its own span `recall.<name>`. */
-class Stages {
-  /** In the order in which they ended. */
-  readonly done: Stage[]
-  readonly #timer: () => number
-  readonly #telemetry: Pick<Telemetry, 'stage'>
-
-  /** @param done earlier stages of the same recall */
-  constructor (timer: () => number, telemetry: Pick<Telemetry, 'stage'>, done: readonly Stage[] = []) {
-    this.#timer = timer
-    this.#telemetry = telemetry
-    this.done = [...done]
-  }
-
-  async run<T> (name: string, work: () => T | Promise<T>): Promise<T> {
-    const startedAt = this.#timer()
-    try {
-      return await traced(`recall.${name}`, {}, async () => await work())
-    } finally {
-      this.#end(name, startedAt)
-    }
-  }
-
-  #end (name: string, startedAt: number): void {
-    const durationMs = this.#timer() - startedAt
-    this.done.push({ name, startedAt, durationMs })
-    this.#telemetry.stage(name, durationMs)
-  }
-}
-
 const NO_VECTORS: Float32Array[] = []
 
 /** A stage that a recall skipped because its model failed or was late. */
@@ -122,7 +84,7 @@ export interface Retrieved {
 /** A ranking before it is cut. */
 export interface Ranked extends Omit<Retrieved, 'hits' | 'truncated' | 'tokens'> {
   /** By descending final score. */
-  readonly candidates: readonly OrderedCandidate[]
+  readonly candidates: readonly RankedCandidate[]
 }
 
 /** The values between the stages of one recall, for its explanation. */
@@ -133,7 +95,7 @@ export interface RecallObservation {
   /** The candidates of that search, by strategy. */
   readonly result: Readonly<SearchResult>
   /** The ranking of the query, then those of its parts and of its other wordings, which are interleaved. */
-  readonly rankings: readonly RankingObservation[]
+  readonly rankings: readonly QueryRanking[]
   /** The candidates before reranking. */
   readonly ranked: readonly RankedCandidate[]
 }
@@ -157,12 +119,12 @@ interface RetrieverOptions {
  * |---|---|---|
  * | analyzeQueries | AnalyzedQuery, for each part too | |
  * | #embed | vectors | |
- * | #search | SearchResult | `score` of a strategy |
+ * | searchAll | SearchResult | `score` of a strategy |
  * | mergeCandidates | MergedCandidate | `scores` of all strategies |
  * | rankQuery | QueryRanking | `fusionScores` → `sums` → `scores` |
  * | interleave | RankedCandidate | `rankScore` |
- * | #rerank | RerankedCandidate | `rerankScore` |
- * | truncateRanking | RetrievedHit | `score`, of the last stage that ran |
+ * | rerank | RankedCandidate | `rerankScore` |
+ * | truncate | RetrievedHit | `score`, of the last stage that ran |
  */
 export class Retriever {
   readonly #options: RetrieverOptions
@@ -177,13 +139,13 @@ export class Retriever {
    * @param observe as in `rank`
    */
   async retrieve (request: RetrievalRequest, observe?: ObserveRecall): Promise<Retrieved> {
-    const { timer, telemetry } = this.#options
-    const { candidates, total, degraded, strategies, stages: ranking } = await this.rank(request, observe)
-    const stages = new Stages(timer, telemetry, ranking)
-    const { hits, truncated, tokens } = await stages.run('budget', async () => (
-      await truncateRanking(candidates, request)
-    ))
-    return { hits, total, truncated, tokens, degraded, strategies, stages: stages.done }
+    const { candidates, stages: ranking, ...ranked } = await this.rank(request, observe)
+    const stages = [...ranking]
+    const cut = await this.#run(stages, 'budget', async () => {
+      await sumTokens(candidates.slice(0, request.limit).map(({ memory }) => memory.tokens), request.maxTokens)
+      return truncate(candidates, request)
+    })
+    return { ...ranked, ...cut, stages }
   }
 
   /**
@@ -191,41 +153,53 @@ export class Retriever {
    * @param observe receives the values of the stages once; without it they are not collected
    */
   async rank (request: RetrievalRequest, observe?: ObserveRecall): Promise<Ranked> {
-    const { timer, telemetry, clock } = this.#options
-    const { settings } = request
-    const stages = new Stages(timer, telemetry)
+    const { store, clock, reranker: configured } = this.#options
+    const { query, settings, signal, minScore } = request
+    const stages: Stage[] = []
     const now = clock()
-    const queries = await stages.run('analyze', () => analyzeQueries(request, now))
+    const queries = await this.#run(stages, 'analyze', () => analyzeQueries(request, now))
     const vectors = settings.weights.semantic === 0
       ? NO_VECTORS
-      : await stages.run('embed', async () => await this.#embed(queries, request))
+      : await this.#run(stages, 'embed', async () => await this.#embed(queries, request))
     const searches = queries.map((query, index) => searchFor(request, query, now, vectors?.[index]))
-    const results = await stages.run('search', async () => await this.#search(searches, queries, request))
-    const weights = queries.map((query) => weightsForQuery(settings.weights, query))
-    const rankings: RankingObservation[] | undefined = observe && []
-    const ranked = await stages.run('rank', async () => (
-      await this.#rankQueries(queries, weights, results, request, rankings)
-    ))
-    const reranking = this.#rerankerOf(request)
+    const results = await this.#run(stages, 'search', async () => await searchAll(store, searches, queries, settings))
+    const { rankings, ranked } = await this.#run(stages, 'rank', async () => {
+      const rankings = await this.#rankQueries(queries, results, request, observe !== undefined)
+      return { rankings, ranked: interleave(rankings, minScore) }
+    })
+    const reranking = request.reranker ?? (configured && { reranker: configured, options: settings.rerank })
     const reranked = reranking === undefined
       ? ranked
-      : await stages.run('rerank', async () => await this.#rerank(reranking, request, ranked))
+      : await this.#run(stages, 'rerank', async () => (
+        await rerank(reranking.reranker, query, ranked, reranking.options, signal).catch((error: unknown) => {
+          if (signal?.aborted === true) throw error
+          return undefined
+        })
+      ))
     const [result] = results[0]!
-    if (rankings !== undefined) observe?.({ query: queries[0], search: searches[0]!, result, rankings, ranked })
+    observe?.({ query: queries[0], search: searches[0]!, result, rankings, ranked })
     const strategies: Array<Ranked['strategies'][number]> = []
     for (const name of STRATEGIES) {
       const found = result[name]
-      if (found !== undefined) strategies.push({ name, weight: weights[0]![name], candidates: found.length })
+      if (found !== undefined) strategies.push({ name, weight: rankings[0]!.weights[name], candidates: found.length })
     }
     const degraded: Degradation[] = []
     if (vectors === undefined) degraded.push('semantic')
     if (reranked === undefined) degraded.push('rerank')
-    return {
-      candidates: reranked ?? ranked,
-      total: Math.max(result.total, ranked.length),
-      degraded,
-      stages: stages.done,
-      strategies,
+    const total = Math.max(result.total, ranked.length)
+    return { candidates: reranked ?? ranked, total, degraded, stages, strategies }
+  }
+
+  /** Runs a stage, which is timed, reported to telemetry and has its own span `recall.<name>`. */
+  async #run<T> (done: Stage[], name: string, work: () => T | Promise<T>): Promise<T> {
+    const { timer, telemetry } = this.#options
+    const startedAt = timer()
+    try {
+      return await traced(`recall.${name}`, {}, async () => await work())
+    } finally {
+      const durationMs = timer() - startedAt
+      done.push({ name, startedAt, durationMs })
+      telemetry.stage(name, durationMs)
     }
   }
 
@@ -246,100 +220,28 @@ export class Retriever {
     }
   }
 
-  /**
-   * @returns the results of each query: those of its searches, and then the memories of the times that it names if it
-   *   asks for nothing else
-   */
-  async #search (
-    searches: readonly SearchRequest[], queries: readonly AnalyzedQuery[], { settings }: RetrievalRequest,
-  ): Promise<QueryResults[]> {
-    const { store } = this.#options
-    const results: QueryResults[] = []
-    for (const [index, search] of searches.entries()) {
-      // The in-memory store answers without waiting, so the event loop is yielded between the parts of a query.
-      if (isDue()) await giveWay()
-      const { namedPeriods, soughtPeriods } = queries[index]!
-      const found = await Promise.all([
-        store.search(search),
-        ...spanFilters(search.filters, namedPeriods).map(async (filters) => (
-          await store.search({ ...search, filters, limit: MIN_CANDIDATES / 2 })
-        )),
-      ])
-      // No strategy finds memories by the time at which they were retained.
-      if (soughtPeriods.length > 0 && settings.scorers.date > 0) {
-        const lexical = await memoriesOfPeriods(store, search, soughtPeriods)
-        found.push({ lexical, total: lexical.length })
-      }
-      results.push(found)
-    }
-    return results
-  }
-
   async #rankQueries (
-    queries: readonly AnalyzedQuery[], weights: readonly Weights[], results: readonly QueryResults[],
-    { settings, minScore }: RetrievalRequest, observed: RankingObservation[] | undefined,
-  ): Promise<RankedCandidate[]> {
-    const { fusion, diversity } = settings
+    queries: readonly AnalyzedQuery[], results: readonly QueryResults[],
+    { settings: { weights, scorers, fusion, diversity }, minScore }: RetrievalRequest, isObserved: boolean,
+  ): Promise<QueryRanking[]> {
     const rankings: QueryRanking[] = []
     for (const [index, query] of queries.entries()) {
-      const scorers = scorersForQuery(settings.scorers, query)
-      const merged = mergeCandidates(results[index]!, observed !== undefined || fusion === 'rrf')
-      const options = { weights: weights[index]!, fusion, scorers, diversity, minScore }
-      const observe = observed && ((ranking: RankingObservation) => { observed.push(ranking) })
-      rankings.push(rankQuery(merged, query, await readSignals(merged, this.#signals), options, observe))
+      const merged = mergeCandidates(results[index]!, isObserved || fusion === 'rrf')
+      const signals = await mapGivingWay(merged, ({ memory }) => this.#signals.read(memory))
+      rankings.push(rankQuery(merged, query, signals, {
+        weights: weightsForQuery(weights, query), scorers: scorersForQuery(scorers, query), fusion, diversity, minScore,
+      }))
     }
-    return interleave(rankings, minScore)
-  }
-
-  #rerankerOf ({ reranker: own, settings }: RetrievalRequest): RetrievalRequest['reranker'] {
-    const { reranker } = this.#options
-    return own ?? (reranker === undefined ? undefined : { reranker, options: settings.rerank })
-  }
-
-  /** @returns undefined when the reranker fails or is late */
-  async #rerank (
-    { reranker, options }: NonNullable<RetrievalRequest['reranker']>, { query, signal }: RetrievalRequest,
-    candidates: readonly RankedCandidate[],
-  ): Promise<RerankedCandidate[] | undefined> {
-    try {
-      return await rerank(reranker, query, candidates, options, signal)
-    } catch (error) {
-      if (signal?.aborted === true) throw error
-      return undefined
-    }
+    return rankings
   }
 }
 
-/** The bounds that cut a ranking to the hits. */
-interface TruncationBounds {
-  readonly limit: number
-  readonly minScore: number
-  /** A candidate with at least this cosine need not reach `minScore`. */
-  readonly sufficientCosine?: number | undefined
-  /** The most tokens of all hits together. */
-  readonly maxTokens?: number | undefined
-}
-
-interface TruncatedRanking {
-  readonly hits: readonly RetrievedHit[]
-  /** Whether `maxTokens` ended the list. */
-  readonly truncated: boolean
-  readonly tokens: number
-}
-
-/** Counts the tokens that `truncate` needs, then truncates. */
-async function truncateRanking (
-  candidates: readonly OrderedCandidate[], bounds: TruncationBounds,
-): Promise<TruncatedRanking> {
-  await sumTokens(candidates.slice(0, bounds.limit).map(({ memory }) => memory.tokens), bounds.maxTokens)
-  return truncate(candidates, bounds)
-}
-
-/** Takes the first candidates that are within the bounds of the request. */
+/** Takes the first candidates that are within the bounds of the request. `truncated` tells that `maxTokens` cut it. */
 export function truncate (
-  candidates: readonly OrderedCandidate[],
-  { limit, minScore, sufficientCosine = Infinity, maxTokens = Infinity }: TruncationBounds,
-): TruncatedRanking {
+  candidates: readonly RankedCandidate[],
+  { limit, minScore, sufficientCosine = Infinity, maxTokens = Infinity }:
+  Pick<RetrievalRequest, 'limit' | 'minScore' | 'sufficientCosine' | 'maxTokens'>,
+): Pick<Retrieved, 'hits' | 'truncated' | 'tokens'> {
   const hits: RetrievedHit[] = []
   let tokens = 0
   for (const candidate of candidates) {

@@ -1,13 +1,10 @@
-import type { BankKey } from '../identity/context.js'
-import type {
-  SearchRequest, Candidate, CandidateScores, Filters, ListFilters, Memory, VectorStore,
-} from '../stores/vector-store.js'
+import { giveWay, isDue } from '../concurrency/event-loop.js'
+import type { Candidate, Filters, ListFilters, SearchRequest, VectorStore } from '../stores/vector-store.js'
 import { DAY_MS } from '../time/days.js'
-import type { Weights } from './candidates.js'
+import type { QueryResults } from './candidates.js'
 import type { TimeSpan } from './dates.js'
 import type { AnalyzedQuery } from './query.js'
 import type { RetrievalRequest } from './retriever.js'
-import type { ScorerWeights } from './scoring/scorers.js'
 
 /**
  * The least number of candidates that each strategy returns. The longer the lists, the more memories have the scores of
@@ -45,6 +42,35 @@ export function searchFor (
   }
 }
 
+/**
+ * @returns the results of each query: those of its searches, and then the memories of the times that it names if it
+ *   asks for nothing else
+ */
+export async function searchAll (
+  store: VectorStore, searches: readonly SearchRequest[], queries: readonly AnalyzedQuery[],
+  { scorers }: RetrievalRequest['settings'],
+): Promise<QueryResults[]> {
+  const results: QueryResults[] = []
+  for (const [index, search] of searches.entries()) {
+    // The in-memory store answers without waiting, so the event loop is yielded between the parts of a query.
+    if (isDue()) await giveWay()
+    const { namedPeriods, soughtPeriods } = queries[index]!
+    const found = await Promise.all([
+      store.search(search),
+      ...spanFilters(search.filters, namedPeriods).map(async (filters) => (
+        await store.search({ ...search, filters, limit: MIN_CANDIDATES / 2 })
+      )),
+    ])
+    // No strategy finds memories by the time at which they were retained.
+    if (soughtPeriods.length > 0 && scorers.date > 0) {
+      const lexical = await memoriesOfPeriods(store, search, soughtPeriods)
+      found.push({ lexical, total: lexical.length })
+    }
+    results.push(found)
+  }
+  return results
+}
+
 /** A memory about an event may be written some days after it. */
 const REPORTING_DELAY_MS = 10 * DAY_MS
 /** The most periods that are searched separately; a month without a year has more. */
@@ -52,18 +78,6 @@ const MAX_FILTERED_SPANS = 2
 /** The most memories that are listed for one period, over all banks, unless there are more than ten. */
 const MAX_LISTED = 100
 const MIN_LISTED = 10
-/**
- * The share of the weights of words and meaning that remains in a query which names only times: so little that a memory
- * with all of its words does not rank before one of the time if it is a day away from it.
- */
-const CONTENT_SHARE = 0.1
-/** The share of its weight that the semantic strategy has in questions about an earlier answer of the assistant. */
-const EARLIER_ANSWER_SHARE = 0.5
-/** The scorers that compare words or meaning. */
-const CONTENT_SCORERS = [
-  'match', 'phrase', 'document', 'document_best', 'document_meaning', 'question_meaning',
-] as const
-
 /**
  * Narrows the filters to each period that a query names, so that a memory of that time is found even if others match
  * the words better.
@@ -78,33 +92,10 @@ export function spanFilters (filters: Filters, spans: readonly TimeSpan[]): Filt
 }
 
 /**
- * The weights for a query. If it names only times, its words and their meaning say little: a memory that has the word
- * `yesterday` means the day before it was written. A question about an earlier answer is closer in meaning to the
- * question that was asked then than to the answer.
- */
-export function weightsForQuery (
-  weights: Weights, query: Pick<AnalyzedQuery, 'soughtPeriods' | 'asksForAssistantTurn' | 'asksForMethod'>,
-): Weights {
-  const { lexical, semantic } = weights
-  if (query.soughtPeriods.length > 0) return { lexical: lexical * CONTENT_SHARE, semantic: semantic * CONTENT_SHARE }
-  if (!query.asksForAssistantTurn && !query.asksForMethod) return weights
-  return { lexical, semantic: semantic * EARLIER_ANSWER_SHARE }
-}
-
-/** The weights of the scorers, lower for those of the content when the query asks for the memories of a period. */
-export function scorersForQuery (
-  scorers: ScorerWeights, { soughtPeriods }: Pick<AnalyzedQuery, 'soughtPeriods'>,
-): ScorerWeights {
-  if (soughtPeriods.length === 0) return scorers
-  const scaled = CONTENT_SCORERS.map((name) => [name, scorers[name] * CONTENT_SHARE] as const)
-  return { ...scorers, ...Object.fromEntries(scaled) }
-}
-
-/**
  * The newest memories of each period: those that occurred in it, and those without a time of their own that were
  * retained in it. Their words do not count. The banks share MAX_LISTED.
  */
-export async function memoriesOfPeriods (
+async function memoriesOfPeriods (
   store: VectorStore, { banks, filters, now, lexical }: SearchRequest, periods: readonly TimeSpan[],
 ): Promise<Candidate[]> {
   const limit = Math.max(MIN_LISTED, Math.floor(MAX_LISTED / banks.length))
@@ -123,11 +114,7 @@ export async function memoriesOfPeriods (
         ? []
         : list({ ...filters, undated: true, retainedAfter: from, retainedBefore: to }),
     ]))
-    for (const memory of lists.flat()) found.push(toCandidate(bank, memory, scores))
+    for (const memory of lists.flat()) found.push({ bank, memory, score: 0, scores, passageCount: 1, passages: [] })
   }
   return found
-}
-
-function toCandidate (bank: BankKey, memory: Memory, scores: CandidateScores): Candidate {
-  return { bank, memory, score: 0, scores, passageCount: 1, passages: [] }
 }

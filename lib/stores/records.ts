@@ -23,16 +23,8 @@ export interface Passage {
   readonly vector?: Float32Array
 }
 
-/** The member of a memory object for what a reader derives from it; the same in every copy of this module. */
-export const DERIVED: unique symbol = Symbol.for('memory-gateway.derived')
-
 /** One memory. Instants are milliseconds since the epoch. */
 export interface Memory {
-  /**
-   * A place for what a reader derives from this object. Only a store that returns the same object each time offers it,
-   * with the value undefined.
-   */
-  [DERIVED]?: unknown
   /** UUIDv7, unique within its bank. */
   readonly memoryId: string
   readonly text: string

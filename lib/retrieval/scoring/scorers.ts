@@ -1,9 +1,8 @@
-import { mapGivingWay } from '../../concurrency/event-loop.js'
 import type { CandidateScores, Memory, Candidate } from '../../stores/vector-store.js'
 import { documentKey, placesByDocument, TYPICAL_COSINE } from '../candidates.js'
 import { daysToNearestSpan } from '../dates.js'
 import type { AnalyzedQuery } from '../query.js'
-import { SHORT_TURN_WORDS, timesIn, type Signals, type SignalReader } from './signals.js'
+import { SHORT_TURN_WORDS, timesIn, type Signals } from './signals.js'
 
 /** A candidate with everything that the scorers use. */
 export interface RankingInput {
@@ -141,11 +140,11 @@ function details ({ memory, signals: { role, contentWords, mentionsTime, nameSco
 }
 
 function phrase (
-  { signals: { hashes, hashesFrom, hashesTo } }: RankingInput,
+  { signals: { hashes } }: RankingInput,
   { hashes: queryHashes, hashLowBits, hashPositions }: AnalyzedQuery,
 ): number {
   let found = 0
-  for (let at = hashesFrom + 1; at < hashesTo; at++) {
+  for (let at = 1; at < hashes.length; at++) {
     const hash = hashes[at]!
     // The low bits rule out most words without a look-up in the map.
     if (hashLowBits[hash & 0x3f] === 0) continue
@@ -160,14 +159,6 @@ const DOCUMENT_DEPTH = 5
 
 /** The part of a candidate that scoring needs. */
 export type Scorable = Readonly<Pick<Candidate, 'bank' | 'memory' | 'scores'>>
-
-/** The value of each scorer, by name, before its weight. */
-type ScoreBreakdown = Readonly<Record<ScorerName, number>>
-
-/** @returns the signals of each candidate */
-export async function readSignals (candidates: readonly Scorable[], reader: SignalReader): Promise<Signals[]> {
-  return await mapGivingWay(candidates, ({ memory }) => reader.known(memory) ?? reader.read(memory))
-}
 
 /**
  * Makes the input of the scorers for each candidate.
@@ -218,10 +209,11 @@ export function weightedSums (
   return sums
 }
 
-export function scoreBreakdown (input: RankingInput, query: AnalyzedQuery): ScoreBreakdown {
+/** The value of each scorer, by name, before its weight. */
+export function scoreBreakdown (input: RankingInput, query: AnalyzedQuery): ScorerWeights {
   return Object.fromEntries(SCORER_NAMES.map((name) => (
     [name, applies(name, query) ? SCORERS[name](input, query) : 0]
-  ))) as ScoreBreakdown
+  ))) as ScorerWeights
 }
 
 /** @returns the speaker of the candidates whom the query names; undefined when it names none or several */

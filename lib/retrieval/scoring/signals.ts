@@ -1,6 +1,7 @@
+import { LRUCache } from 'lru-cache'
 import { ASSISTANTS } from '../../stores/context.js'
 import { speakerOf } from '../../stores/speaker.js'
-import { DERIVED, type Memory } from '../../stores/vector-store.js'
+import type { Memory } from '../../stores/vector-store.js'
 import { addAlternatives, furtherTerms } from '../../text/alternative-terms.js'
 import { endsInQuestion, contentStems } from '../../text/analysis.js'
 import { fnv1a, stem, words } from '../../text/words.js'
@@ -9,15 +10,11 @@ import { explicitTimes, type TimeSpan } from '../dates.js'
 
 /** What a memory's text shows, independent of the query. */
 export interface Signals {
-  /** The generation of the cache that the signals belong to. */
-  generation: object | undefined
   /** The text and the stated speaker that the signals were read from. */
   readonly text: string
   readonly statedSpeaker: string | null
   /** The beginning of the text, without the speaker's name. */
   readonly said: string
-  /** The memory object that refers to the cached signals. */
-  holder: Memory | undefined
   /** What `timesIn` has found. */
   times: { at: number, spans: readonly TimeSpan[] } | undefined
   /** Stems of the speaker's name; empty when no speaker is named. */
@@ -28,14 +25,8 @@ export interface Signals {
   readonly role: 'user' | 'assistant' | undefined
   /** Number of words of the text, without stop words and the speaker's name. */
   readonly contentWords: number
-  /**
-   * Between `hashesFrom` and `hashesTo`: hashes of the stems of these words, in order, and then of their alternatives
-   * (alternative-terms.ts). Cached signals share a few long arrays, because every query is compared with a hundred
-   * memories, and an array for each would be scattered in memory.
-   */
-  hashes: Int32Array
-  hashesFrom: number
-  hashesTo: number
+  /** Hashes of the stems of these words, in order, and then of their alternatives. */
+  readonly hashes: Int32Array
   /** Whether the speaker talks of themselves. */
   readonly isFirstPerson: boolean
   /** Whether it states when something happened or will happen. */
@@ -125,17 +116,13 @@ export function readSignals (memory: Pick<Memory, 'text' | 'metadata'>): Signals
   const hashes = Int32Array.from([...stems, ...alternativesTo(stems, said)], fnv1a)
   const role = speaker === undefined ? undefined : roleOf(speaker.trim())
   const speakerStems = speaker === undefined ? NO_SPEAKER : words(speaker.slice(0, MAX_NAME_CHARACTERS)).map(stem)
-  // First the members that every recall reads, of a hundred memories, so that they share cache lines.
   return {
-    generation: undefined,
     text,
     statedSpeaker,
     speakerName: speakerStems.join(' '),
     role,
     contentWords: stems.length,
     hashes,
-    hashesFrom: 0,
-    hashesTo: hashes.length,
     isInstruction: role === 'user' && stems.length < SHORT_TURN_WORDS && INSTRUCTION.test(said),
     endsInQuestion: endsInQuestion(said),
     asksQuestion: ASKS.test(said),
@@ -148,7 +135,6 @@ export function readSignals (memory: Pick<Memory, 'text' | 'metadata'>): Signals
     speaker: speakerStems,
     said,
     times: undefined,
-    holder: undefined,
   }
 }
 
@@ -174,119 +160,29 @@ function roleOf (speaker: string): Signals['role'] {
   return USER.test(speaker) ? 'user' : ASSISTANT.test(speaker) ? 'assistant' : undefined
 }
 
-/** The most characters of all cached memories together. Their number is bounded too, but a text can have 50,000. */
+/** The most characters of all cached texts together. Their number is bounded too, but a text can have 50,000. */
 const MAX_CACHED_CHARACTERS = 16_000_000
 
-/** The length of an array that the hashes of cached signals share. */
-const HASHES_PER_ARRAY = 16_384
-
-/**
- * Reads signals and caches those of recently found memories, in two generations: when the younger is full, the older
- * one is dropped. Unlike an LRU list this keeps no order, which matters because every recall reads a hundred.
- *
- * Memories are found in the cache by their id. A memory object with a place for it (`DERIVED`) also refers to its
- * signals, because a hundred look-ups in a map of thousands take a tenth of a recall. Only signals in one of the two
- * generations are referred to, so that the number of those that are kept stays bounded.
- */
+/** Reads signals and caches those of recently found memories: reading them takes a few tenths of a millisecond. */
 export class SignalReader {
-  readonly #size: number
-  #recent = new Map<string, Signals>()
-  #old = new Map<string, Signals>()
-  #characters = 0
-  /** The hashes of the younger generation. */
-  #hashes = new Int32Array(0)
-  #hashCount = 0
+  readonly #cache: LRUCache<string, Signals>
 
   /** @param size the most memories whose signals are cached */
   constructor (size = 20_000) {
-    this.#size = size
+    this.#cache = new LRUCache({
+      max: size, maxSize: MAX_CACHED_CHARACTERS, sizeCalculation: ({ text }) => Math.max(1, text.length),
+    })
   }
 
-  /** Signals depend on the memory alone and an entry is compared with it, so the same id in two banks does no harm. */
+  /**
+   * Signals depend on the memory alone and an entry is compared with it, so the same id in two banks does no harm, and
+   * neither does an import that replaces the text under an id.
+   */
   read (memory: Memory): Signals {
-    const cached = this.known(memory)
-    if (cached !== undefined) return cached
+    const known = this.#cache.get(memory.memoryId)
+    if (known?.text === memory.text && known.statedSpeaker === speakerOf(memory)) return known
     const signals = readSignals(memory)
-    this.#keep(memory, signals)
+    this.#cache.set(memory.memoryId, signals)
     return signals
   }
-
-  /** The cached signals of a memory. Computing them again takes a few tenths of a millisecond. */
-  known (memory: Memory): Signals | undefined {
-    const derived = memory[DERIVED] as Signals | undefined
-    return derived?.generation === this.#recent ? derived : this.#knownById(memory)
-  }
-
-  #knownById (memory: Memory): Signals | undefined {
-    const { memoryId } = memory
-    const signals = this.#recent.get(memoryId) ?? this.#old.get(memoryId)
-    if (signals === undefined || !isCurrent(signals, memory)) return undefined
-    if (signals.generation === this.#recent) attach(signals, memory)
-    else this.#keep(memory, signals)
-    return signals
-  }
-
-  #keep (memory: Memory, signals: Signals): void {
-    if (this.#recent.size >= this.#size / 2 || this.#characters > MAX_CACHED_CHARACTERS / 2) this.#startGeneration()
-    const { memoryId } = memory
-    for (const generation of [this.#recent, this.#old]) {
-      const replaced = generation.get(memoryId)
-      if (replaced !== undefined) detach(replaced)
-    }
-    this.#moveHashes(signals)
-    this.#recent.set(memoryId, signals)
-    signals.generation = this.#recent
-    attach(signals, memory)
-    this.#characters += charactersOf(memory)
-  }
-
-  #startGeneration (): void {
-    for (const signals of this.#old.values()) if (signals.generation === this.#old) detach(signals)
-    this.#old = this.#recent
-    this.#recent = new Map()
-    this.#characters = 0
-    this.#hashes = new Int32Array(0)
-    this.#hashCount = 0
-  }
-
-  /** Copies them, so that no array of a generation that was dropped is kept. */
-  #moveHashes (signals: Signals): void {
-    const { hashes, hashesFrom, hashesTo } = signals
-    const count = hashesTo - hashesFrom
-    if (this.#hashCount + count > this.#hashes.length) {
-      this.#hashes = new Int32Array(Math.max(HASHES_PER_ARRAY, count))
-      this.#hashCount = 0
-    }
-    this.#hashes.set(hashes.subarray(hashesFrom, hashesTo), this.#hashCount)
-    signals.hashes = this.#hashes
-    signals.hashesFrom = this.#hashCount
-    signals.hashesTo = this.#hashCount += count
-  }
-}
-
-/** Makes a memory object refer to its signals, and no other object. */
-function attach (signals: Signals, memory: Memory): void {
-  if (signals.holder === memory) return
-  detach(signals)
-  if (!(DERIVED in memory)) return
-  memory[DERIVED] = signals
-  signals.holder = memory
-}
-
-function detach (signals: Signals): void {
-  if (signals.holder?.[DERIVED] === signals) signals.holder[DERIVED] = undefined
-  signals.holder = undefined
-}
-
-/** Whether the signals are of the memory's present text: an import can replace the text under an id. */
-function isCurrent ({ text, statedSpeaker }: Signals, memory: Memory): boolean {
-  return text === memory.text && statedSpeaker === speakerOf(memory)
-}
-
-/** Of everything that is kept with the signals of a memory after the memory itself is removed. */
-function charactersOf ({ text, tags, metadata }: Memory): number {
-  let characters = text.length
-  for (const tag of tags) characters += tag.length
-  for (const [key, value] of Object.entries(metadata)) characters += key.length + String(value).length
-  return characters
 }

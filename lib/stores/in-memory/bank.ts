@@ -3,7 +3,7 @@ import { ServiceError } from '../../errors/service-error.js'
 import { bankKeyString, identityOf, type BankKey } from '../../identity/context.js'
 import { dayOf } from '../../time/days.js'
 import { bySequence, endsAsQuestion, sequenceInstant } from '../context.js'
-import { byMemoryId, DERIVED, type LateVectors, type Memory, type NewMemory } from '../vector-store.js'
+import { byMemoryId, type LateVectors, type Memory, type NewMemory } from '../vector-store.js'
 import { LexicalIndex } from './lexical-index.js'
 import { SortedList } from './sorted-list.js'
 
@@ -33,7 +33,6 @@ export class Entry {
   /** @throws RangeError for a vector with an element that is not finite */
   constructor (source: NewMemory) {
     this.memory = {
-      [DERIVED]: undefined,
       memoryId: source.memoryId,
       text: source.text,
       tags: source.tags,
