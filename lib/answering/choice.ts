@@ -200,9 +200,15 @@ function select (asked: Asked, scored: readonly Scored[]): Statement[] {
 }
 
 function repeats (one: Statement, other: Statement): boolean {
+  const { shared, shorter } = contentShared(one, other)
+  return shared >= 0.8 * shorter
+}
+
+/** How many distinct content words two statements share, and how many the shorter and the longer have. */
+function contentShared (one: Statement, other: Statement): { shared: number, shorter: number, longer: number } {
   const [first, second] = [new Set(one.contentTerms), new Set(other.contentTerms)]
   const shared = [...first].filter((term) => second.has(term)).length
-  return shared >= 0.8 * Math.min(first.size, second.size)
+  return { shared, shorter: Math.min(first.size, second.size), longer: Math.max(first.size, second.size) }
 }
 
 /** Where statements differ, the latest comes first; the others stay in their order. */
@@ -271,22 +277,16 @@ function contradict (one: Statement, other: Statement): boolean {
  * matter of the question or half of its words.
  */
 function isChangeOf (later: Statement, earlier: Statement, asked: Asked): boolean {
-  if (!tellsChangeAfter(later, earlier)) return false
+  const [now, before] = [later.told, earlier.told]
+  if (now.speakerKey !== before.speakerKey || !isLater(later, earlier)) return false
+  if (later.contentTerms.length > MOST_WORDS || !CHANGE.test(later.text)) return false
   if ([...asked.matters].some((matter) => later.matters.has(matter))) return true
   return asked.terms.filter((term) => later.terms.has(term)).length >= SAME_MATTER * asked.terms.length
 }
 
-function tellsChangeAfter (later: Statement, earlier: Statement): boolean {
-  const [now, before] = [later.told, earlier.told]
-  return now.speakerKey === before.speakerKey && now.instant !== null && before.instant !== null &&
-    now.instant > before.instant && later.contentTerms.length <= MOST_WORDS && CHANGE.test(later.text)
-}
-
 function haveOneSubject (one: Statement, other: Statement): boolean {
-  const [first, second] = [new Set(one.contentTerms), new Set(other.contentTerms)]
-  if (Math.max(first.size, second.size) > MOST_WORDS) return false
-  const shared = [...first].filter((term) => second.has(term)).length
-  return shared >= LEAST_SHARED && shared >= ONE_SUBJECT * Math.min(first.size, second.size)
+  const { shared, shorter, longer } = contentShared(one, other)
+  return longer <= MOST_WORDS && shared >= LEAST_SHARED && shared >= ONE_SUBJECT * shorter
 }
 
 function differ (one: Statement, other: Statement): boolean {

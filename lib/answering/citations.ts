@@ -197,14 +197,16 @@ class LineWriter {
  */
 const PREFIX = /^(?:\s*>)*\s*(?:(?:[-*+•–]|\d{1,9}[.)]|#{1,6})\s+)?(?:\[[ xX]\]\s+)?/
 const HAS_CONTENT = /[\p{L}\p{N}\p{Sc}\p{So}]/u
-const ABSTENTION: FilteredAnswer = { text: '', cited: [], unverified: false, abstained: true }
 
 export interface CitationOptions {
   /** The texts of the sources. Only web addresses that occur in them verbatim are shown. Default: none. */
   sourceTexts?: readonly string[]
 }
 
-interface Citations {
+/** The end of an answer, with the properties of the whole answer. */
+export interface FilteredAnswer {
+  /** Empty for an abstention. */
+  text: string
   /** The sources that the shown text cites: the first is cited as [1]. */
   cited: number[]
   /**
@@ -214,12 +216,6 @@ interface Citations {
   unverified: boolean
   /** Whether the answer is NO_ANSWER, perhaps with an explanation after it that cites no source. */
   abstained: boolean
-}
-
-/** The end of an answer, with the properties of the whole answer. */
-export interface FilteredAnswer extends Citations {
-  /** Empty for an abstention. */
-  text: string
 }
 
 /**
@@ -271,13 +267,13 @@ export class CitationFilter {
   end (): FilteredAnswer {
     const held = this.#gate.push(this.#visible.end())
     const { abstained, text } = this.#gate.end()
-    if (abstained) return { ...ABSTENTION, cited: [] }
+    if (abstained) return abstention()
     this.#reader.push(held + text)
     this.#reader.end()
-    if (this.#mayBeAbstention) return { ...ABSTENTION, cited: [] }
+    if (this.#mayBeAbstention) return abstention()
     const cited = [...this.#numbers.keys()]
-    const result = { cited, unverified: cited.length === 0, abstained }
-    return { ...result, text: this.#shown.isEmpty ? this.#uncutText : this.#flush() }
+    const shown = this.#shown.isEmpty ? this.#uncutText : this.#flush()
+    return { text: shown, cited, unverified: cited.length === 0, abstained }
   }
 
   /** Text after NO_ANSWER is shown only if it cites a source: otherwise it explains why there is no answer. */
@@ -295,7 +291,7 @@ export class CitationFilter {
   #take ({ text, starts, code }: TextUnit): void {
     const prefix = (starts && !code ? PREFIX : /^\s*/).exec(text)![0]
     const body = text.slice(prefix.length)
-    if (starts) this.#begin(prefix)
+    if (starts) for (const writer of [this.#shown, this.#uncut]) writer.begin(prefix)
     const gap = starts ? '' : prefix
     if (code) this.#keep(gap, readCode(body, this.#bounds.allowed))
     else if (body === '') this.#keep(gap, body)
@@ -320,11 +316,6 @@ export class CitationFilter {
     }
   }
 
-  #begin (prefix: string): void {
-    this.#shown.begin(prefix)
-    this.#uncut.begin(prefix)
-  }
-
   #keep (gap: string, text: string): void {
     this.#ready += this.#shown.keep(gap, text)
   }
@@ -333,4 +324,8 @@ export class CitationFilter {
     this.#shown.drop()
     this.#uncut.drop()
   }
+}
+
+function abstention (): FilteredAnswer {
+  return { text: '', cited: [], unverified: false, abstained: true }
 }

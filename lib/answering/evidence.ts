@@ -4,7 +4,7 @@ import { bankKeyString } from '../identity/context.js'
 import { isAtLeast, type Trust } from '../identity/trust.js'
 import type { Evidence, JsonSchema, Message } from '../models/language-model.js'
 import { candidateKey, type RetrievedHit } from '../retrieval/candidates.js'
-import type { RetrievalRequest, RetrievalSettings, Retrieved, Retriever } from '../retrieval/retriever.js'
+import type { RetrievalRequest, Retrieved, Retriever } from '../retrieval/retriever.js'
 import { speakerOf } from '../stores/speaker.js'
 import type { Memory } from '../stores/vector-store.js'
 import { visibleText } from '../text/disguises.js'
@@ -76,21 +76,20 @@ export async function selectEvidence ({ first, later, rest }: EvidenceCandidates
     picked.evidence.push({
       text: visibleText(excerpt.text),
       bankId: bank.bankId,
-      speaker: speakerFor(memory),
+      speaker: visible(speakerOf(memory)),
       occurredAt: memory.occurredAt === null ? null : formatInstant(memory.occurredAt),
       retainedAt: formatInstant(memory.retainedAt),
       score: candidate.score,
       similarity: candidate.similarity,
-      source: memory.source === null ? null : visibleText(memory.source),
+      source: visible(memory.source),
       trust: memory.trust,
     })
   }
   return picked
 }
 
-function speakerFor (memory: Memory): string | null {
-  const speaker = speakerOf(memory)
-  return speaker === null ? null : visibleText(speaker)
+function visible (text: string | null): string | null {
+  return text === null ? null : visibleText(text)
 }
 
 function withCurrentTrust (memory: Memory): Memory {
@@ -130,27 +129,24 @@ const ANCHOR_CHARACTERS = 300
 const CHANGES = 'moved changed switched became began started stopped quit left sold cancelled postponed renamed ' +
   'replaced instead anymore no longer now since except actually sorry'
 
-/** The candidates for evidence in their order, and the stages that the second search skipped. */
-interface WithLater {
-  readonly candidates: EvidenceCandidates
-  readonly degraded: Retrieved['degraded']
-}
-
 /**
  * Looks further from the best hits for what the same speaker said later: by their texts, and by the words that tell a
  * change together with the question. One more retrieval with the filters and banks of the first. When it fails, the
  * first hits are the candidates.
+ * @returns the candidates for evidence in their order, and the stages that one of the searches skipped
  * @param warn is called with the reason when the retrieval fails
  */
 export async function withLaterStatements (
   { hits, degraded }: Pick<Retrieved, 'hits' | 'degraded'>, request: RetrievalRequest, retriever: Retriever,
   { maxMemories, warn }: { maxMemories: number, warn: (message: string) => void },
-): Promise<WithLater> {
+): Promise<{ candidates: EvidenceCandidates, degraded: Retrieved['degraded'] }> {
   const maxLater = Math.min(MAX_LATER, Math.ceil((maxMemories - 1) / PLACES_PER_LATER))
   const anchors = hits.slice(0, ANCHORS)
   const [best, ...others] = anchors.map(({ memory }) => memory.text.slice(0, ANCHOR_CHARACTERS))
   const without = { candidates: { first: hits, later: [], rest: [] }, degraded }
   if (best === undefined || maxLater === 0) return without
+  // An embedding that has just failed or was late is not waited for again.
+  const weights = { ...request.settings.weights, ...(degraded.includes('semantic') && { semantic: 0 }) }
   let found: Retrieved
   try {
     found = await retriever.retrieve({
@@ -158,8 +154,7 @@ export async function withLaterStatements (
       query: best,
       rewrites: [`${request.query} ${CHANGES}`, ...others],
       minScore: 0,
-      // An embedding that has just failed or was late is not waited for again.
-      ...(degraded.includes('semantic') && { settings: withoutSemantic(request.settings) }),
+      settings: { ...request.settings, weights },
     })
   } catch (error) {
     if (request.signal?.aborted === true || !(error instanceof ServiceError)) throw error
@@ -178,10 +173,6 @@ export async function withLaterStatements (
     candidates: { first, later, rest: hits.slice(first.length).filter((hit) => !known.has(candidateKey(hit))) },
     degraded: [...new Set([...degraded, ...found.degraded])],
   }
-}
-
-function withoutSemantic (settings: RetrievalSettings): RetrievalSettings {
-  return { ...settings, weights: { ...settings.weights, semantic: 0 } }
 }
 
 function isLater (hit: RetrievedHit, anchor: RetrievedHit): boolean {

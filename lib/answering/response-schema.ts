@@ -6,14 +6,8 @@ import { isUuid } from '../validation/ids.js'
 import { isJsonObject } from '../validation/json-object.js'
 import { shorten } from '../validation/shorten.js'
 
-interface Format {
-  test: (text: string) => boolean
-  /** Completes a sentence that begins with the field's name. */
-  rule: string
-}
-
-/** Each test takes time linear in the length of the text. */
-const FORMATS: ReadonlyMap<string, Format> = new Map([
+/** A test takes time linear in the length of the text. A rule completes a sentence that begins with the field's name. */
+const FORMATS: ReadonlyMap<string, { test: (text: string) => boolean, rule: string }> = new Map([
   ['date-time', { test: (text) => parseInstant(text) !== undefined, rule: INSTANT_RULE }],
   ['date', { test: (text) => parseDay(text) !== undefined, rule: 'must be a date like 2024-03-01' }],
   ['email', { test: isMailAddress, rule: 'must be an email address' }],
@@ -27,7 +21,7 @@ const FORMATS: ReadonlyMap<string, Format> = new Map([
   ['uuid', { test: isUuid, rule: 'must be a UUID' }],
 ])
 
-const FORMAT_NAMES: readonly string[] = [...FORMATS.keys()]
+const FORMAT_NAMES: readonly unknown[] = [...FORMATS.keys()]
 
 /** @returns the rule that the text breaks; undefined when it breaks none, or the format is unknown */
 export function brokenFormat (name: string, text: string): string | undefined {
@@ -60,23 +54,14 @@ interface Budget {
   properties: number
 }
 
-const text: Check = (value, path) => { if (typeof value !== 'string') throw invalidField(path, 'must be a string') }
+const must = (holds: (value: unknown) => boolean, rule: string): Check => (value, path) => {
+  if (!holds(value)) throw invalidField(path, rule)
+}
+const text = must((value) => typeof value === 'string', 'must be a string')
 /** 1e999 is parsed as Infinity, which JSON would write as null. */
-const any: Check = (value, path) => {
-  if (!isFiniteThroughout(value)) {
-    throw invalidField(
-      path, 'must hold finite numbers only',
-    )
-  }
-}
-const count: Check = (value, path) => {
-  if (!Number.isSafeInteger(value) ||
-  Number(value) < 0) throw invalidField(path, 'must be a whole number from 0')
-}
-const number: Check = (value, path) => {
-  if (typeof value !== 'number' ||
-  !Number.isFinite(value)) throw invalidField(path, 'must be a number')
-}
+const any = must(isFiniteThroughout, 'must hold finite numbers only')
+const count = must((value) => Number.isSafeInteger(value) && Number(value) >= 0, 'must be a whole number from 0')
+const number = must(Number.isFinite, 'must be a number')
 
 /**
  * The supported keywords of JSON Schema 2020-12. `pattern` is not supported: a caller's regular expression may never
@@ -85,11 +70,8 @@ const number: Check = (value, path) => {
 const KEYWORDS: ReadonlyMap<string, Check> = new Map<string, Check>([
   ['type', checkType],
   ['properties', checkProperties],
-  ['required', (value, path) => { checkNames(value, path) }],
-  [
-    'additionalProperties',
-    (value, path) => { if (typeof value !== 'boolean') throw invalidField(path, 'must be true or false') },
-  ],
+  ['required', checkNames],
+  ['additionalProperties', must((value) => typeof value === 'boolean', 'must be true or false')],
   ['items', checkSchema],
   ['enum', checkEnum],
   ['const', any],
@@ -105,13 +87,7 @@ const KEYWORDS: ReadonlyMap<string, Check> = new Map<string, Check>([
   ['maximum', number],
   ['exclusiveMinimum', number],
   ['exclusiveMaximum', number],
-  [
-    'format',
-    (value, path) => {
-      if (typeof value !== 'string' ||
-      !FORMAT_NAMES.includes(value)) throw invalidField(path, `must be one of ${FORMAT_NAMES.join(', ')}`)
-    },
-  ],
+  ['format', must((value) => FORMAT_NAMES.includes(value), `must be one of ${FORMAT_NAMES.join(', ')}`)],
 ])
 
 /**
@@ -179,7 +155,8 @@ function checkEnum (value: unknown, path: string, depth: number, budget: Budget)
   any(value, path, depth, budget)
 }
 
-function isFiniteThroughout (value: unknown): boolean {
+/** Whether all numbers in it are finite. */
+export function isFiniteThroughout (value: unknown): boolean {
   if (typeof value === 'number') return Number.isFinite(value)
   return typeof value !== 'object' || value === null || Object.values(value).every(isFiniteThroughout)
 }
@@ -210,6 +187,8 @@ function leftOfBytes (value: unknown, bytes: number, levels: number): number {
   return left
 }
 
-function childPath (path: string, name: string): string {
-  return `${path}.${shorten(name, MAX_NAME_CHARACTERS)}`
+/** @param name may be as long as a schema or an answer */
+export function childPath (path: string, name: string): string {
+  const shown = shorten(name, MAX_NAME_CHARACTERS)
+  return path === '' ? shown : `${path}.${shown}`
 }

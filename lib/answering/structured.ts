@@ -3,9 +3,8 @@ import secureJson from 'secure-json-parse'
 import type { JsonSchema } from '../models/language-model.js'
 import { codePointsUpTo } from '../validation/code-points.js'
 import { isJsonObject } from '../validation/json-object.js'
-import { shorten } from '../validation/shorten.js'
 import { isAbstention } from './citations.js'
-import { brokenFormat } from './response-schema.js'
+import { brokenFormat, childPath, isFiniteThroughout } from './response-schema.js'
 
 /** Work that can be suspended: a generator that yields at least once a millisecond or so, and returns its result. */
 export type Steps<T> = Generator<undefined, T, undefined>
@@ -22,11 +21,8 @@ export function runSync<T> (steps: Steps<T>): T {
 const MAX_OBJECTS = 8
 const SPACE = new Set(' \t\n\r')
 
-interface ObjectText {
-  json: string
-  /** The nesting depth of lists and objects; 1 for a flat object. */
-  depth: number
-}
+/** `depth` is the nesting depth of its lists and objects; 1 for a flat object. */
+interface ObjectText { json: string, depth: number }
 
 /**
  * The texts in balanced braces, in order; braces in JSON strings do not count. They do not overlap, so the time is
@@ -110,20 +106,12 @@ const MAX_COMPARISONS = 500_000
 const COMPARISONS_PER_STEP = 256
 /** Characters of a text that count as one comparison. */
 const CHARACTERS_PER_COMPARISON = 128
-/** Maximum length of a name in a problem: the model may invent names as long as its answer. */
-const MAX_NAME_CHARACTERS = 100
-
-interface Comparisons {
-  /** How many remain. */
-  left: number
-  /** How many were made since the last step. */
-  ofStep: number
-}
 
 interface CheckContext {
   path: string
   problems: string[]
-  comparisons: Comparisons
+  /** How many comparisons remain, and how many were made since the last step. */
+  comparisons: { left: number, ofStep: number }
 }
 
 /**
@@ -138,7 +126,9 @@ export function * problemSteps (schema: JsonSchema, value: unknown): Steps<strin
   return yield * problemsWithin(schema, value, { left: MAX_COMPARISONS, ofStep: 0 })
 }
 
-function * problemsWithin (schema: JsonSchema, value: unknown, comparisons: Comparisons): Steps<string[]> {
+function * problemsWithin (
+  schema: JsonSchema, value: unknown, comparisons: CheckContext['comparisons'],
+): Steps<string[]> {
   const place: CheckContext = { path: '', problems: [], comparisons }
   yield * checkInstance(schema, value, place)
   return place.problems
@@ -236,10 +226,7 @@ function * checkList (schema: JsonSchema, value: readonly unknown[], place: Chec
 function * checkObject (
   schema: JsonSchema, value: Readonly<Record<string, unknown>>, place: CheckContext,
 ): Steps<void> {
-  const inside = (name: string): CheckContext => {
-    const shown = shorten(name, MAX_NAME_CHARACTERS)
-    return { ...place, path: place.path === '' ? shown : `${place.path}.${shown}` }
-  }
+  const inside = (name: string): CheckContext => ({ ...place, path: childPath(place.path, name) })
   const required = own(schema, 'required')
   const names: unknown[] = Array.isArray(required) ? required : []
   const members = Object.entries(value)
@@ -295,13 +282,7 @@ const MAX_DEPTH = 64
 const MAX_REPORTED_PROBLEMS = 10
 const MEMBERS = ['answer', 'structured']
 
-type ObjectReading =
-  | { ok: true, value: Readonly<Record<string, unknown>> }
-  | { ok: false, problems: string[] }
-
-type StructuredReading =
-  | { ok: true, answer: string, structured: Record<string, unknown> }
-  | { ok: false, problems: string[] }
+type Reading<T> = { ok: true } & T | { ok: false, problems: string[] }
 
 /** The schema of the JSON object that the model returns: the answer in words, and the value by the caller's schema. */
 export function wrapSchema (schema: JsonSchema): JsonSchema {
@@ -321,7 +302,7 @@ export function wrapSchema (schema: JsonSchema): JsonSchema {
  * `constructor` with a `prototype`), numbers that are infinite, and everything that is not JSON, such as NaN.
  * @returns the object, or problems that contain no value of the text
  */
-function * readJsonObject (text: string): Steps<ObjectReading> {
+function * readJsonObject (text: string): Steps<Reading<{ value: Readonly<Record<string, unknown>> }>> {
   for (const { json, depth } of jsonObjectsIn(text)) {
     if (depth > MAX_DEPTH) return failed(`must not be nested more than ${MAX_DEPTH} deep`)
     const value = parse(json)
@@ -329,7 +310,7 @@ function * readJsonObject (text: string): Steps<ObjectReading> {
     if (!isJsonObject(value)) continue
     if (hasDuplicateName(json)) return failed('must not have a name twice in one object')
     yield
-    if (holdsInfinity(value)) return failed('must hold no number that is too great')
+    if (!isFiniteThroughout(value)) return failed('must hold no number that is too great')
     return { ok: true, value }
   }
   return failed('must be one JSON object, complete and without __proto__')
@@ -346,7 +327,9 @@ export function readObject (text: string): Readonly<Record<string, unknown>> | u
  * `structured` may violate the schema, and is then returned empty.
  * @param schema of `structured`
  */
-export function * readStructuredSteps (text: string, schema: JsonSchema): Steps<StructuredReading> {
+export function * readStructuredSteps (
+  text: string, schema: JsonSchema,
+): Steps<Reading<{ answer: string, structured: Record<string, unknown> }>> {
   // The rules for every answer ask for this word and nothing else, so a model may leave out the JSON.
   if (isAbstention(text)) return { ok: true, answer: text, structured: {} }
   const read = yield * readJsonObject(text)
@@ -388,9 +371,4 @@ function parse (json: string): unknown {
   } catch {
     return undefined
   }
-}
-
-function holdsInfinity (value: unknown): boolean {
-  if (typeof value === 'number') return !Number.isFinite(value)
-  return typeof value === 'object' && value !== null && Object.values(value).some(holdsInfinity)
 }

@@ -40,9 +40,7 @@ export interface ModelAnswer {
  */
 export async function generateAnswer (question: AnswerRequest): Promise<ModelAnswer> {
   const generation = await question.meteredModel.generate(question.call)
-  return {
-    ...await filterCitations(generation, question), truncated: generation.finish === 'length', usage: generation.usage,
-  }
+  return { ...await filterCitations(generation, question), usage: generation.usage }
 }
 
 /**
@@ -65,14 +63,7 @@ export async function * streamAnswer (
     const last = filter.end()
     requireText(part.finish, last.abstained ? 'abstained' : text + last.text)
     if (!last.abstained && last.text !== '') yield last.text
-    return {
-      text: (text + last.text).trim(),
-      abstained: last.abstained,
-      cited: last.cited,
-      unverified: last.unverified,
-      truncated: part.finish === 'length',
-      usage: part.usage,
-    }
+    return { ...last, text: (text + last.text).trim(), truncated: part.finish === 'length', usage: part.usage }
   }
   throw new UnusableGeneration()
 }
@@ -94,12 +85,8 @@ export async function generateStructuredAnswer (question: AnswerRequest, schema:
     const read = await givingWay(readStructuredSteps(generation.text, schema))
     if (read.ok) {
       const answer = await filterCitations({ ...generation, text: read.answer }, question)
-      return {
-        ...answer,
-        truncated: false,
-        usage,
-        structured: answer.abstained ? undefined : visibleStrings(read.structured),
-      }
+      const structured = answer.abstained ? undefined : visibleStrings(read.structured)
+      return { ...answer, truncated: false, usage, structured }
     }
     messages = [
       ...call.messages, { role: 'assistant', content: generation.text },
@@ -113,19 +100,19 @@ export async function generateStructuredAnswer (question: AnswerRequest, schema:
 export async function extractiveAnswer (model: LanguageModel, question: AnswerRequest): Promise<ModelAnswer> {
   const { signal: _, ...request } = question.call
   const generation = await model.generate(request)
-  return { ...await filterCitations(generation, question), truncated: generation.finish === 'length', usage: NO_USAGE }
+  return { ...await filterCitations(generation, question), usage: NO_USAGE }
 }
 
 async function filterCitations (
   generation: Pick<Generation, 'text' | 'finish'>, { call, linkableTexts }: AnswerRequest,
-): Promise<Pick<ModelAnswer, 'text' | 'abstained' | 'cited' | 'unverified'>> {
+): Promise<Omit<ModelAnswer, 'structured' | 'usage'>> {
   const filter = new CitationFilter(call.grounding.evidence.length, { sourceTexts: linkableTexts })
   const parts: string[] = []
   for await (const shown of filtered(filter, generation.text)) parts.push(shown)
-  const { text: rest, abstained, cited, unverified } = filter.end()
-  const text = [...parts, rest].join('').trim()
-  requireText(generation.finish, abstained ? 'abstained' : text)
-  return { text, abstained, cited, unverified }
+  const last = filter.end()
+  const text = [...parts, last.text].join('').trim()
+  requireText(generation.finish, last.abstained ? 'abstained' : text)
+  return { ...last, text, truncated: generation.finish === 'length' }
 }
 
 /** Filters a text in pieces, and yields to the event loop between them. @returns the pieces to show */

@@ -248,23 +248,10 @@ function easterSunday (year: number, offset: number): [month: number, day: numbe
 }
 
 /** The groups of all rules; each has those of its own pattern. */
-interface Groups {
-  count: string
-  day: string
-  end?: string
-  first?: string
-  from: string
-  holiday: string
-  index: string
-  month: string
-  ordinal: string
-  season: string
-  to: string
-  unit: string
-  weekday: string
-  which: string
-  year: string
-}
+type Groups = Partial<Record<'end' | 'first', string>> & Record<
+  'count' | 'day' | 'from' | 'holiday' | 'index' | 'month' | 'ordinal' | 'season' | 'to' | 'unit' | 'weekday' |
+  'which' | 'year', string
+>
 
 interface Rule {
   pattern: RegExp

@@ -6,19 +6,14 @@ import type { Signals } from './scoring/signals.js'
 export const STRATEGIES = ['lexical', 'semantic'] as const
 export type Strategy = typeof STRATEGIES[number]
 
-/** The rank and score of a candidate in one strategy. */
-interface StrategyPlace {
-  readonly rank?: number
-  readonly score: number
-}
-
 /** A memory that at least one strategy found, merged over the strategies. It has no score across strategies yet. */
 export interface MergedCandidate extends Readonly<Omit<Candidate, 'score'>> {
   /**
    * The rank and score in each strategy. Ranks count from 1; a strategy that scored the memory but did not return it as
    * a candidate has no rank. Present when the recall is observed, or ranks are fused.
    */
-  readonly strategies?: Readonly<Partial<Record<Strategy, StrategyPlace>>> | undefined
+  readonly strategies?: Partial<Readonly<Record<Strategy, { readonly rank?: number, readonly score: number }>>> |
+    undefined
 }
 
 /** A candidate of the ranking of a recall, which has those of the query and of its parts in one order. */
@@ -90,11 +85,6 @@ export const TYPICAL_COSINE = 0.8
  */
 export type QueryResults = readonly [SearchResult, ...SearchResult[]]
 
-/** A candidate whose places are not complete yet. */
-interface MergingCandidate extends MergedCandidate {
-  readonly strategies?: Partial<Record<Strategy, StrategyPlace>> | undefined
-}
-
 /**
  * Merges the candidates of several searches and strategies, so that each memory occurs once.
  * @param hasPlaces whether the candidates carry `strategies`, which few recalls need
@@ -105,16 +95,15 @@ export function mergeCandidates (results: QueryResults, hasPlaces: boolean): Mer
   if (!hasPlaces && results.length === 1 && (only.lexical === undefined || only.semantic === undefined)) {
     return only.lexical ?? only.semantic ?? []
   }
-  const all = new Map<string, MergingCandidate>()
+  const all = new Map<string, MergedCandidate>()
   for (const [index, result] of results.entries()) {
     for (const strategy of STRATEGIES) {
       result[strategy]?.forEach((candidate, place) => {
         const key = candidateKey(candidate)
-        let merged = all.get(key)
-        if (merged === undefined) all.set(key, merged = hasPlaces ? withPlaces(candidate) : candidate)
-        if (index === 0 && merged.strategies !== undefined) {
-          merged.strategies[strategy] = { rank: place + 1, score: candidate.score }
-        }
+        const merged: MergedCandidate = all.get(key) ?? (hasPlaces ? withPlaces(candidate) : candidate)
+        all.set(key, hasPlaces && index === 0
+          ? { ...merged, strategies: { ...merged.strategies, [strategy]: { rank: place + 1, score: candidate.score } } }
+          : merged)
       })
     }
   }
@@ -148,10 +137,11 @@ export function withLessContext (candidate: MergedCandidate): MergedCandidate {
   return { ...candidate, scores: { ...scores, lexical: own + CONTEXT_OF_TEXTS * (lexical - own) } }
 }
 
-function withPlaces ({ bank, memory, scores, passageCount, passages }: Candidate): MergingCandidate {
-  const strategies: NonNullable<MergingCandidate['strategies']> = {}
-  if (scores.lexical !== undefined) strategies.lexical = { score: scores.lexical }
-  if (scores.semantic !== undefined) strategies.semantic = { score: scores.semantic }
+function withPlaces ({ bank, memory, scores, passageCount, passages }: Candidate): MergedCandidate {
+  const strategies = Object.fromEntries(STRATEGIES.flatMap((strategy) => {
+    const score = scores[strategy]
+    return score === undefined ? [] : [[strategy, { score }]]
+  }))
   return { bank, memory, scores, passageCount, passages, strategies }
 }
 

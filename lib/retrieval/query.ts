@@ -6,13 +6,6 @@ import { latestAndNext } from './calendar-periods.js'
 import { timeSpans, type TimeSpan } from './dates.js'
 import type { RetrievalRequest } from './retriever.js'
 
-/** What the wording of a query asks for, as far as it decides which of its words only frame it. */
-interface QueryForm {
-  readonly asksForAssistantTurn: boolean
-  readonly asksForMethod: boolean
-  readonly asksForAdvice: boolean
-}
-
 /** Words that only frame a query and that its answer need not contain. */
 const FRAME_WORDS = stemsOf(`something anything someone anyone might also many much ever both different various certain
   specific main currently usually exactly really mention discuss describe according regarding including considering`)
@@ -68,7 +61,8 @@ const FIGURES = /^(?:\d+(?:st|nd|rd|th)?|[qh]\d)$/
  * @returns whether a stem of the query is one of them
  */
 export function frameWordsOf (
-  text: string, { asksForAssistantTurn, asksForMethod, asksForAdvice }: QueryForm,
+  text: string, { asksForAssistantTurn, asksForMethod, asksForAdvice }:
+  Pick<AnalyzedQuery, 'asksForAssistantTurn' | 'asksForMethod' | 'asksForAdvice'>,
 ): (stem: string) => boolean {
   const sets = [FRAME_WORDS, LIGHT_VERBS]
   if (KIND_OF.test(text)) sets.push(KIND_WORDS)

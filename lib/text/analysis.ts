@@ -52,15 +52,6 @@ function pushTrimmed (spans: Span[], segment: string, at: number): void {
   spans.push({ start, end: start + length })
 }
 
-interface AnalyzedText {
-  /** Every term with the number of times it occurs, in order of first occurrence. */
-  terms: Map<string, number>
-  /** Terms that are not stop words, repeats counted; at least 1 when there is any term. */
-  length: number
-  /** As endsInQuestion(). */
-  question: boolean
-}
-
 /**
  * How many UTF-16 units at the end of a text are searched for a question mark. The expression below has three
  * repetitions, so its time on an unbounded text (50,000 brackets) would be polynomial.
@@ -74,28 +65,24 @@ const ENDS_IN_QUESTION =
  * nothing else (`who are you`) still finds something. They do not count in `length`, because a chatty text would
  * otherwise rank below a terse one with the same content. Alternatives (alternative-terms.ts) that are not among the
  * words follow them, each once, and do not count either.
+ * @returns every term with the number of times it occurs, in order of first occurrence; the number of terms that are
+ *   not stop words, repeats counted, at least 1 when there is any term; and whether it ends in a question
  */
-export function analyzeText (text: string): AnalyzedText {
+export function analyzeText (text: string): { terms: Map<string, number>, length: number, question: boolean } {
   const terms = new Map<string, number>()
   const alternatives = new Set<string>()
-  let length = countTerms(words(text), terms, alternatives)
-  for (const further of furtherTerms(text)) for (const term of further) alternatives.add(term)
-  if (length === 0 && terms.size > 0) length = 1
-  for (const term of alternatives) if (!terms.has(term)) terms.set(term, 1)
-  return { terms, length, question: endsInQuestion(text) }
-}
-
-/** @returns the number of words that are not stop words */
-function countTerms (words: readonly string[], terms: Map<string, number>, alternatives: Set<string>): number {
   let length = 0
-  for (const word of words) {
+  for (const word of words(text)) {
     const stopped = STOP_WORDS.has(word)
     if (!stopped) length += 1
     const term = stopped ? word : stem(word)
     terms.set(term, (terms.get(term) ?? 0) + 1)
     addAlternatives(word, alternatives)
   }
-  return length
+  for (const further of furtherTerms(text)) for (const term of further) alternatives.add(term)
+  if (length === 0 && terms.size > 0) length = 1
+  for (const term of alternatives) if (!terms.has(term)) terms.set(term, 1)
+  return { terms, length, question: endsInQuestion(text) }
 }
 
 /** Whether a text ends in a question; a remark in brackets or an emoji may follow it. */

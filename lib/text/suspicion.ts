@@ -162,37 +162,21 @@ const RULES: ReadonlyMap<string, readonly Rule[]> = byFirstWord(
  */
 function injectionsIn (words: readonly string[]): Set<InjectionKind> {
   const found = new Set<InjectionKind>()
-  const spelling = new Spelling()
+  // Single letters in a row are joined, to find instructions that are spelled out.
+  let letters = ''
+  const endSpelling = () => {
+    if (letters.length >= MIN_SPELLED_LETTERS && RUN_TOGETHER.test(letters)) found.add('override')
+    letters = ''
+  }
   for (const [at, word] of words.entries()) {
-    if (spelling.read(word)) found.add('override')
+    if (word.length === 1) letters += word
+    else if (letters !== '') endSpelling()
     for (const { kind, steps } of RULES.get(word) ?? []) {
       if (!found.has(kind) && matchesFrom(words, at, steps, 1)) found.add(kind)
     }
   }
-  if (spelling.ends()) found.add('override')
+  endSpelling()
   return found
-}
-
-/** Joins single letters in a row, to find instructions that are spelled out. */
-class Spelling {
-  #letters = ''
-
-  /** @returns whether a spelled-out instruction ends before the word */
-  read (word: string): boolean {
-    if (word.length === 1) {
-      this.#letters += word
-      return false
-    }
-    return this.ends()
-  }
-
-  /** @returns whether the letters so far are an instruction */
-  ends (): boolean {
-    if (this.#letters === '') return false
-    const isInstruction = this.#letters.length >= MIN_SPELLED_LETTERS && RUN_TOGETHER.test(this.#letters)
-    this.#letters = ''
-    return isInstruction
-  }
 }
 
 /** Whether the words after `at` match the steps from `next` on. */

@@ -49,15 +49,8 @@ const CHARACTER = /\P{M}\p{M}*/gu
  * @returns words that are never empty; never throws, lone surrogates included
  */
 export function words (text: string): string[] {
-  return BEYOND_ASCII.test(text) ? unicodeWordsOf(fold(text)) : asciiWordsOf(text.toLowerCase())
-}
-
-function asciiWordsOf (folded: string): string[] {
-  const found = folded.match(ASCII_WORD)
-  if (found === null) return []
-  const result: string[] = []
-  for (const word of found) result.push(finished(word))
-  return result
+  if (BEYOND_ASCII.test(text)) return unicodeWordsOf(fold(text))
+  return (text.toLowerCase().match(ASCII_WORD) ?? []).map(finished)
 }
 
 function unicodeWordsOf (folded: string): string[] {

@@ -232,61 +232,33 @@ function findNamedSpeaker (allSignals: readonly Signals[], { stems }: AnalyzedQu
   return match
 }
 
-/** `RankingInput.document` while it is computed. */
-type DocumentShares = Record<keyof RankingInput['document'], number>
-
-/** The candidates of a document, and its shares, which they have in common. */
-interface DocumentScores {
-  readonly lexical: number[]
-  readonly cosines: number[]
-  ownLexical: number
-  readonly shares: DocumentShares
-}
-
 /**
  * The scores of each candidate's document, as shares of the best document's. A memory without a document counts as a
  * document of its own.
  */
-function documentShares (candidates: readonly Scorable[]): DocumentShares[] {
-  const documents = new Map<string, DocumentScores>()
-  // At first the sums, which become shares when the best of them is known.
-  const all: DocumentShares[] = []
-  const result = candidates.map((candidate) => {
-    const { lexical = 0, own = 0, semantic = 0 } = candidate.scores
-    if (candidate.memory.documentId === null) {
-      const shares = { lexical, ownLexical: own, semantic }
-      all.push(shares)
-      return shares
-    }
-    const key = documentKey(candidate)
-    let document = documents.get(key)
+function documentShares (candidates: readonly Scorable[]): Array<RankingInput['document']> {
+  const documents = new Map<string, { lexical: number[], cosines: number[], ownLexical: number }>()
+  const keys = candidates.map(documentKey)
+  for (const [index, { scores: { lexical = 0, own = 0, semantic = 0 } }] of candidates.entries()) {
+    const document = documents.get(keys[index]!)
     if (document === undefined) {
-      document = { lexical: [], cosines: [], ownLexical: 0, shares: { lexical: 0, ownLexical: 0, semantic: 0 } }
-      documents.set(key, document)
-      all.push(document.shares)
+      documents.set(keys[index]!, { lexical: [lexical], cosines: [semantic], ownLexical: own })
+      continue
     }
     document.lexical.push(lexical)
     document.cosines.push(semantic)
     if (own > document.ownLexical) document.ownLexical = own
-    return document.shares
-  })
-  for (const { lexical, cosines, ownLexical, shares } of documents.values()) {
-    shares.lexical = discountedSum(lexical)
-    shares.ownLexical = ownLexical
-    shares.semantic = discountedSum(cosines)
   }
-  let [maxLexical, maxOwn, maxSemantic] = [Number.MIN_VALUE, Number.MIN_VALUE, Number.MIN_VALUE]
-  for (const { lexical, ownLexical, semantic } of all) {
-    if (lexical > maxLexical) maxLexical = lexical
-    if (ownLexical > maxOwn) maxOwn = ownLexical
-    if (semantic > maxSemantic) maxSemantic = semantic
+  // At first the sums, which become shares when the best of them is known.
+  const shares = new Map([...documents].map(([key, { lexical, cosines, ownLexical }]) => (
+    [key, { lexical: discountedSum(lexical), ownLexical, semantic: discountedSum(cosines) }]
+  )))
+  for (const name of ['lexical', 'ownLexical', 'semantic'] as const) {
+    let best = Number.MIN_VALUE
+    for (const { [name]: sum } of shares.values()) if (sum > best) best = sum
+    for (const document of shares.values()) document[name] /= best
   }
-  for (const shares of all) {
-    shares.lexical /= maxLexical
-    shares.ownLexical /= maxOwn
-    shares.semantic /= maxSemantic
-  }
-  return result
+  return keys.map((key) => shares.get(key)!)
 }
 
 /** The sum of the best few scores, each divided by its rank. */
