@@ -56,6 +56,7 @@ const ANSWERS: Readonly<Record<Exclude<AskedFor, 'other'>, RegExp>> = {
   ].join(''), 'i'),
 }
 const FIRST_PERSON = /\b(?:I|[Mm]y|[Mm]e|[Mm]ine|[Ww]e|[Oo]ur)\b/
+const CALLED_OFF = /\b(?:cancel\p{L}+|call(?:ed|ing)? off|postpon\p{L}+|no longer|not|off|n['’]t)\b/iu
 const POINTER = new RegExp([
   String.raw`\b(?:here['’]s|check (?:it |this |that )?out|take a look|look at|this (?:pic|photo|picture|one)`,
   String.raw`|that (?:pic|photo|one))\b`,
@@ -218,13 +219,14 @@ function orderByTime (asked: Asked, chosen: readonly Statement[], coverage: Cove
     coverage.weighted(statement) >= SAME_QUESTION && statement.contentTerms.length <= MOST_WORDS &&
     !isAssistant(statement.told.speakerKey)
   )
-  const bothAnswer = (one: Statement, other: Statement) => (
-    one.told.speakerKey === other.told.speakerKey && answers(one) && answers(other)
+  const bothAnswer = (later: Statement, earlier: Statement) => (
+    later.told.speakerKey === earlier.told.speakerKey && answers(later) && answers(earlier) &&
+    !hasOtherMatter(later, earlier, asked)
   )
   const quoted: Quoted[] = []
   for (const statement of chosen) {
     const isReplacedBy = (other: Statement) => (
-      contradict(statement, other) || isChangeOf(other, statement, asked) || bothAnswer(statement, other)
+      contradict(statement, other) || isChangeOf(other, statement, asked) || bothAnswer(other, statement)
     )
     const isEarlier = asked.isAboutPresent &&
       chosen.some((other) => isLater(other, statement) && isReplacedBy(other))
@@ -274,14 +276,21 @@ function contradict (one: Statement, other: Statement): boolean {
 
 /**
  * Whether a later statement tells that what an earlier one says has changed: the same speaker, a word of change, and a
- * matter of the question or half of its words.
+ * matter of the question or most of its words. A change of a time tells the new one, or that there is none.
  */
 function isChangeOf (later: Statement, earlier: Statement, asked: Asked): boolean {
+  if (asked.kind === 'time' && !ANSWERS.time.test(later.text) && !CALLED_OFF.test(later.text)) return false
   const [now, before] = [later.told, earlier.told]
   if (now.speakerKey !== before.speakerKey || !isLater(later, earlier)) return false
   if (later.contentTerms.length > MOST_WORDS || !CHANGE.test(later.text)) return false
-  if ([...asked.matters].some((matter) => later.matters.has(matter))) return true
+  const sharesMatter = [...asked.matters].some((matter) => later.matters.has(matter))
+  if (sharesMatter && !hasOtherMatter(later, earlier, asked)) return true
   return asked.terms.filter((term) => later.terms.has(term)).length >= SAME_MATTER * asked.terms.length
+}
+
+/** Whether the later statement has a matter of its own: `We moved to a new office` tells nothing of where one lives. */
+function hasOtherMatter (later: Statement, earlier: Statement, asked: Asked): boolean {
+  return [...later.matters].some((matter) => !earlier.matters.has(matter) && !asked.matters.has(matter))
 }
 
 function haveOneSubject (one: Statement, other: Statement): boolean {

@@ -6,7 +6,7 @@ import { isUuid } from '../validation/ids.js'
 import { isJsonObject } from '../validation/json-object.js'
 import { shorten } from '../validation/shorten.js'
 
-/** A test takes time linear in the length of the text. A rule completes a sentence that begins with the field's name. */
+/** A test takes time linear in the length of the text. A rule completes a sentence that begins with a field's name. */
 const FORMATS: ReadonlyMap<string, { test: (text: string) => boolean, rule: string }> = new Map([
   ['date-time', { test: (text) => parseInstant(text) !== undefined, rule: INSTANT_RULE }],
   ['date', { test: (text) => parseDay(text) !== undefined, rule: 'must be a date like 2024-03-01' }],

@@ -15,8 +15,9 @@ import { parseInstant } from '../time/clock.js'
  */
 const MATTERS = `
 live reside move relocate settle apartment flat,
-work job employ career hire join company firm employer quit resign promote position role profession office boss
-manager retire occupation,
+work job employ career hire join company firm employer quit resign promote position role profession office
+retire occupation,
+boss manager supervisor,
 study major university college school degree enroll graduate course student,
 marry wife husband spouse partner boyfriend girlfriend date engage divorce single relationship fiance widow separate,
 eat diet vegan vegetarian meat pescatarian gluten dairy lactose food cook keto,
@@ -132,7 +133,7 @@ const KINDS: ReadonlyArray<[AskedFor, RegExp]> = [
 ]
 /** `Where do I live?`, `What is my job now?`; not `What does she say about …`, which has no present state. */
 const PRESENT = new RegExp([
-  String.raw`^\s*(?:[\p{L}'’-]+\s+){0,4}?(?:is|are|am|do|does)\b`,
+  String.raw`^\s*(?:[\p{L}'’-]+\s+){0,6}?(?:is|are|am|do|does)\b`,
   String.raw`\b(?:currently|nowadays|these days|still|at the moment)\b`,
 ].join('|'), 'iu')
 const NOT_PRESENT = /\b(?:did|was|were|had|used to|before|first|ever|originally|previously|ago|last|going to)\b/i
