@@ -5,7 +5,6 @@ import { isAtLeast, type Trust } from '../identity/trust.js'
 import type { Evidence, JsonSchema, Message } from '../models/language-model.js'
 import { candidateKey, type RetrievedHit } from '../retrieval/candidates.js'
 import type { RetrievalRequest, Retrieved, Retriever } from '../retrieval/retriever.js'
-import { speakerOf } from '../stores/speaker.js'
 import type { Memory } from '../stores/vector-store.js'
 import { visibleText } from '../text/disguises.js'
 import { suspicionsIn } from '../text/suspicion.js'
@@ -76,7 +75,7 @@ export async function selectEvidence ({ first, later, rest }: EvidenceCandidates
     picked.evidence.push({
       text: visibleText(excerpt.text),
       bankId: bank.bankId,
-      speaker: visible(speakerOf(memory)),
+      speaker: visible(memory.speaker),
       occurredAt: memory.occurredAt === null ? null : formatInstant(memory.occurredAt),
       retainedAt: formatInstant(memory.retainedAt),
       score: candidate.score,
@@ -176,10 +175,10 @@ export async function withLaterStatements (
 }
 
 function isLater (hit: RetrievedHit, anchor: RetrievedHit): boolean {
-  const speaker = speakerOf(hit.memory)
+  const { speaker } = hit.memory
   return bankKeyString(hit.bank) === bankKeyString(anchor.bank) &&
     timeOf(hit.memory) > timeOf(anchor.memory) &&
-    (speaker === null || speaker === speakerOf(anchor.memory))
+    (speaker === null || speaker === anchor.memory.speaker)
 }
 
 function timeOf ({ occurredAt, retainedAt }: Memory): number {

@@ -6,7 +6,7 @@ import {
   bankKeyString, bankOf, identityOf, type BankKey, type RequestContext,
 } from '../identity/context.js'
 import type { BankConfig, BankConfigStore } from '../stores/bank-configs.js'
-import { storeUnavailableError } from '../stores/unavailable.js'
+import { storeUnavailableError } from '../stores/service-errors.js'
 import { giveWay, isDue, mapGivingWay } from '../concurrency/event-loop.js'
 import { resolveBank, type FileSettings, type LiveSettings, type OpenBank } from './file-settings.js'
 

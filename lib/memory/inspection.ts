@@ -1,10 +1,11 @@
 import { hash } from 'node:crypto'
+import { TEXTS } from '../stores/memory-fields.js'
 import type { Memory } from '../stores/vector-store.js'
 import { normalForm } from '../text/normal-form.js'
 import { suspicionsIn } from '../text/suspicion.js'
 
 /** The parts of a memory that are inspected. */
-export type InspectedMemory = Pick<Memory, 'text' | 'tags' | 'metadata' | 'documentId' | 'source' | 'occurredAt'>
+export type InspectedMemory = Omit<Memory, 'memoryId' | 'retainedAt' | 'trust' | 'tokens'>
 
 /** What the texts of a memory show. */
 export interface Inspection {
@@ -22,25 +23,25 @@ export function inspect (memory: InspectedMemory): Inspection {
 
 function suspicionIn (text: string, labels: string): boolean {
   if (suspicionsIn(text).length > 0) return true
-  return labels !== NO_LABELS && suspicionsIn(labels).length > 0
+  return labels !== '' && suspicionsIn(labels).length > 0
 }
 
-/** The result of labelsOf for a memory without labels. */
-const NO_LABELS = ' ,  , '
+/** The speaker is in the metadata too. */
+const LABELS = TEXTS.filter((name) => name !== 'text' && name !== 'speaker')
 /** White space other than a single space. */
 const SPACES = /[^\S ]\s*| \s+/gu
 
 /**
  * All texts of a memory except its content, because a model may see them too. None is at the beginning of a line, where
- * a tag like `system:linux` would look like a speaker's turn.
+ * a tag like `system:linux` would look like a speaker's turn. Empty for a memory without any.
  */
-function labelsOf ({ tags, metadata, documentId, source }: InspectedMemory): string {
-  const hasMetadata = Object.keys(metadata).length > 0
-  if (tags.length === 0 && documentId === null && source === null && !hasMetadata) return NO_LABELS
-  return [
-    '', documentId ?? '', source ?? '', ...tags,
+function labelsOf (memory: InspectedMemory): string {
+  const { tags, metadata } = memory
+  const labels = [
+    ...LABELS.flatMap((name) => memory[name] ?? []), ...tags,
     ...Object.entries(metadata).flat().filter((part) => typeof part === 'string'),
-  ].join(' , ')
+  ]
+  return labels.length === 0 ? '' : ['', ...labels].join(' , ')
 }
 
 /**

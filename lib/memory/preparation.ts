@@ -2,7 +2,8 @@ import { mapGivingWay } from '../concurrency/event-loop.js'
 import { invalidRequest, type FieldError } from '../errors/service-error.js'
 import type { Trust } from '../identity/trust.js'
 import { checkContent, checkDocumentId, checkText, screenMetadata } from '../policy/barriers.js'
-import { speakerOf, speakerProblem, trimSpeaker } from '../stores/speaker.js'
+import { optionalValues, type Retained } from '../stores/memory-fields.js'
+import { speakerProblem, statedSpeaker, trimSpeaker } from '../stores/speaker.js'
 import type { Memory, Metadata } from '../stores/vector-store.js'
 import { TokenCount } from '../text/tokens.js'
 import type { OpenBank } from './file-settings.js'
@@ -12,15 +13,7 @@ import type { RetainItem } from './schemas.js'
 import type { Mutable } from '../validation/members.js'
 
 /** An item whose fields passed the cheap checks. Expensive work follows after its admission. */
-export interface CheckedItem {
-  text: string
-  /** Sorted, without duplicates. */
-  tags: readonly string[]
-  metadata: Metadata
-  occurredAt: number | null
-  expiresAt: number | null
-  documentId: string | null
-  source: string | null
+export interface CheckedItem extends Pick<Memory, 'text' | Retained> {
   redactions: readonly string[]
 }
 
@@ -34,7 +27,7 @@ const NO_TAGS: readonly string[] = Object.freeze([])
  * @throws ServiceError invalid_request that names every invalid field
  */
 export function checkItem (
-  item: RetainItem, { key, settings: { contentChecks: checks } }: Pick<OpenBank, 'key' | 'settings'>, at: string,
+  item: RetainItem, { key, settings: { contentChecks } }: Pick<OpenBank, 'key' | 'settings'>, at: string,
   textField = 'content',
 ): CheckedItem {
   const errors: FieldError[] = []
@@ -45,22 +38,30 @@ export function checkItem (
     errors.push({ field, message: problem })
   }
   const text = item.content.trim()
-  check(textField, checkContent(text, checks))
+  check(textField, checkContent(text, contentChecks))
   // Tags are a set, so they are stored sorted and without duplicates.
   const tags = item.tags === undefined ? NO_TAGS : [...new Set(item.tags)].sort()
   for (const tag of tags) check('tags', checkText(tag) ?? (tag.trim() === '' ? 'must not be blank' : undefined))
-  if (item.document_id !== undefined) check('document_id', checkDocumentId(item.document_id, key))
-  else if (item.replace_document === true) check('replace_document', 'needs document_id')
-  if (item.source !== undefined) check('source', checkText(item.source))
-  const speaker = item.speaker === undefined ? undefined : trimSpeaker(item.speaker)
-  if (speaker !== undefined) check('speaker', checkText(speaker) ?? speakerProblem(speaker) ?? conflict(speaker, item))
-  const { metadata, redactions, errors: wrong } = screenMetadata(item.metadata ?? {}, checks, speaker && 'speaker')
+  if (item.document_id === undefined && item.replace_document === true) check('replace_document', 'needs document_id')
+  const checks: Partial<Record<string, (text: string) => string | undefined>> = {
+    document_id: (id) => checkDocumentId(id, key),
+    speaker: (speaker) => speakerProblem(speaker) ?? conflict(speaker, item),
+  }
+  const optional = optionalValues(({ column, kind }) => {
+    const given = item[column]
+    if (given === undefined) return null
+    if (kind === 'instant') return instantField(`${at}${column}`, given)
+    const text = column === 'speaker' ? trimSpeaker(given) : given
+    check(column, checkText(text) ?? checks[column]?.(text))
+    return text
+  })
+  const { metadata: screened, redactions, errors: wrong } = screenMetadata(
+    item.metadata ?? {}, contentChecks, optional.speaker === null ? undefined : 'speaker',
+  )
   for (const { field, message } of wrong) check(field, message)
-  const occurredAt = item.occurred_at === undefined ? null : instantField(`${at}occurred_at`, item.occurred_at)
-  const expiresAt = item.expires_at === undefined ? null : instantField(`${at}expires_at`, item.expires_at)
   if (errors.length > 0) throw invalidRequest(errors)
-  const { document_id: documentId = null, source = null } = item
-  return { text, tags, metadata: withSpeaker(metadata, speaker), occurredAt, expiresAt, documentId, source, redactions }
+  const metadata = withSpeaker(screened, optional.speaker)
+  return { text, tags, metadata, ...optional, speaker: optional.speaker ?? statedSpeaker(metadata), redactions }
 }
 
 function conflict (speaker: string, { metadata }: RetainItem): string | undefined {
@@ -70,8 +71,8 @@ function conflict (speaker: string, { metadata }: RetainItem): string | undefine
 }
 
 /** The metadata as it is, when it states this speaker, so that the import of an export changes nothing. */
-function withSpeaker (metadata: Metadata, speaker: string | undefined): Metadata {
-  return speaker === undefined || speakerOf({ metadata }) === speaker ? metadata : { ...metadata, speaker }
+function withSpeaker (metadata: Metadata, speaker: string | null): Metadata {
+  return speaker === null || statedSpeaker(metadata) === speaker ? metadata : { ...metadata, speaker }
 }
 
 /** A memory that is ready to be indexed. */
@@ -104,9 +105,7 @@ export async function prepare (items: readonly IdentifiedItem[], signal?: AbortS
   })
 }
 
-/** Written without a spread, which takes several times as long. */
 function toMemory ({ item, memoryId, retainedAt, trust }: IdentifiedItem): Mutable<Memory> {
-  const { text, tags, metadata, occurredAt, expiresAt, documentId, source } = item
-  const tokens = TokenCount.of(text)
-  return { memoryId, retainedAt, trust, text, tags, metadata, occurredAt, expiresAt, documentId, source, tokens }
+  const { redactions: _redactions, ...values } = item
+  return { memoryId, retainedAt, trust, tokens: TokenCount.of(item.text), ...values }
 }
