@@ -206,7 +206,7 @@ function repeats (one: Statement, other: Statement): boolean {
 }
 
 /** How many distinct content words two statements share, and how many the shorter and the longer have. */
-function contentShared (one: Statement, other: Statement): { shared: number, shorter: number, longer: number } {
+function contentShared (one: Statement, other: Statement) {
   const [first, second] = [new Set(one.contentTerms), new Set(other.contentTerms)]
   const shared = [...first].filter((term) => second.has(term)).length
   return { shared, shorter: Math.min(first.size, second.size), longer: Math.max(first.size, second.size) }

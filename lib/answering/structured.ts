@@ -280,7 +280,6 @@ function addProblem ({ path, problems }: CheckContext, rule: string): void {
 const MAX_DEPTH = 64
 /** Maximum number of problems that are sent back to the model; more would not help it. */
 const MAX_REPORTED_PROBLEMS = 10
-const MEMBERS = ['answer', 'structured']
 
 type Reading<T> = { ok: true } & T | { ok: false, problems: string[] }
 
@@ -289,7 +288,7 @@ export function wrapSchema (schema: JsonSchema): JsonSchema {
   return {
     type: 'object',
     properties: { answer: { type: 'string' }, structured: schema },
-    required: [...MEMBERS],
+    required: ['answer', 'structured'],
     additionalProperties: false,
   }
 }

@@ -36,12 +36,7 @@ interface Opening {
   /** Which third of the time is meant, from 0; undefined for the whole. */
   readonly third: number | undefined
   readonly isNearby: boolean
-  readonly distance: Distance | undefined
-}
-
-interface Distance {
-  readonly count: number
-  readonly unit: string
+  readonly distance: { readonly count: number, readonly unit: string } | undefined
 }
 
 /** @param before the text before a time */
@@ -55,7 +50,7 @@ function openingOf (before: string): Opening {
   }
 }
 
-function distanceOf (before: string): Distance | undefined {
+function distanceOf (before: string): Opening['distance'] {
   const found = DISTANCE.exec(before)
   if (found === null) return undefined
   const [, count = 'one', units, unit] = found

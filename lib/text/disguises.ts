@@ -83,15 +83,12 @@ export function renderedText (text: string): string {
  * @param seen a text of renderedText()
  */
 export function plainWords (seen: string): string[] {
-  return plainText(seen).match(WORD) ?? []
-}
-
-function plainText (seen: string): string {
   let text = seen.toLowerCase()
   if (BEYOND_ASCII.test(text)) {
     text = text.normalize('NFD').replace(MARKS, '').replace(LOOKALIKE, (letter) => LOOKALIKES.get(letter)!)
   }
-  return APOSTROPHE.test(text) ? text.replace(/n['\u2019]t\b/g, 'nt').replace(/['\u2019]re\b/g, ' are') : text
+  if (APOSTROPHE.test(text)) text = text.replace(/n['\u2019]t\b/g, 'nt').replace(/['\u2019]re\b/g, ' are')
+  return text.match(WORD) ?? []
 }
 
 function pairs (letters: string, latin: string): Array<[string, string]> {
@@ -136,10 +133,7 @@ const ESCAPES = /\\u([0-9A-Fa-f]{4})|\\x([0-9A-Fa-f]{2})|&#x([0-9A-Fa-f]{1,6});|
 export function hidesText (text: string): boolean {
   if (!BEYOND_ASCII.test(text)) return false
   const rest = text.replace(TAG_FLAGS, '')
-  for (const pattern of HIDING) {
-    if (pattern.test(rest)) return true
-  }
-  return false
+  return HIDING.some((pattern) => pattern.test(rest))
 }
 
 /**
@@ -154,9 +148,8 @@ export function decodedTexts (text: string): string[] {
   const percent = text.includes('%')
     ? joined(text, PERCENT, (part) => Buffer.from(part.replaceAll('%', ''), 'hex').toString('latin1'))
     : ''
-  const escaped = unescaped(text)
-  if (base64 === '' && hex === '' && percent === '' && escaped === '') return []
-  return [base64, hex, percent, escaped].flatMap((decoded) => decoded === '' ? [] : [asUtf8(decoded)])
+  const found = [base64, hex, percent, unescaped(text)].filter((bytes) => bytes !== '')
+  return found.map((bytes) => Buffer.from(bytes, 'latin1').toString())
 }
 
 function joined (text: string, pattern: RegExp, decode: (part: string) => string): string {
@@ -168,10 +161,6 @@ function joined (text: string, pattern: RegExp, decode: (part: string) => string
     remaining -= part.length
   }
   return decoded
-}
-
-function asUtf8 (bytes: string): string {
-  return Buffer.from(bytes, 'latin1').toString()
 }
 
 /**
