@@ -1,7 +1,7 @@
 import type { BankSections } from '../config/bank-schema.js'
 import type { Trust } from '../identity/trust.js'
 import { bankPolicy, type BankPolicy } from '../policy/bank.js'
-import type { RerankOptions } from '../retrieval/reranking.js'
+import type { RerankOptions } from '../retrieval/ranking.js'
 import type { RetrievalSettings } from '../retrieval/retriever.js'
 
 /** The settings that apply to a bank, in the form that the code uses. */

@@ -1,6 +1,6 @@
 import type { RequestContext } from '../identity/context.js'
-import { finalScore, type OrderedCandidate, type Strategy } from '../retrieval/candidates.js'
-import { explainHits, type Explanation } from '../retrieval/explanation.js'
+import { finalScore, type RankedCandidate, type Strategy } from '../retrieval/candidates.js'
+import { explainHits, type Explanation } from '../retrieval/ranking.js'
 import type { RecallObservation, RetrievalRequest } from '../retrieval/retriever.js'
 import { byScore, type Memory, type SearchResult } from '../stores/vector-store.js'
 import { analyzeText } from '../text/analysis.js'
@@ -63,7 +63,7 @@ export class ExplainService {
     if (ranked.query.namedPeriods.length > 0) stages.times = timesStage(memory, ranked, filters)
     const [, ...parts] = ranked.rankings
     if (parts.length > 0) {
-      stages.parts = parts.map(({ query: { text }, ranking: { candidates, order } }) => (
+      stages.parts = parts.map(({ query: { text }, candidates, order }) => (
         { query: text, rank: placeIn(order.map((index) => candidates[index]!), memory) ?? null }
       ))
     }
@@ -118,11 +118,11 @@ export class ExplainService {
   }
 
   #addRanking (
-    stages: ExplainStages, { memory, rerank }: OrderedCandidate, { scorerContributions }: Explanation,
+    stages: ExplainStages, { memory, rerank }: RankedCandidate, { scorerContributions }: Explanation,
     { rankings, ranked, degraded }: ObservedRecall,
   ): void {
-    const { merged, fusionScores } = rankings[0]!
-    const byStrategies = merged.map(({ memory }, index) => ({ memory, score: fusionScores[index]! })).sort(byScore)
+    const { candidates, fusionScores } = rankings[0]!
+    const byStrategies = candidates.map(({ memory }, index) => ({ memory, score: fusionScores[index]! })).sort(byScore)
     const fusedRank = placeIn(byStrategies, memory)
     if (fusedRank !== undefined) stages.fusion = { rank: fusedRank, score: byStrategies[fusedRank - 1]!.score }
     const rank = placeIn(ranked, memory)!

@@ -1,7 +1,6 @@
-import { spanFilters } from '../retrieval/periods.js'
-import type { OrderedCandidate, Strategy } from '../retrieval/candidates.js'
-import type { Ranked, RecallObservation, RetrievalRequest } from '../retrieval/retriever.js'
-import { truncate } from '../retrieval/truncation.js'
+import { spanFilters } from '../retrieval/search.js'
+import type { RankedCandidate, Strategy } from '../retrieval/candidates.js'
+import { truncate, type Ranked, type RecallObservation, type RetrievalRequest } from '../retrieval/retriever.js'
 import { compileFilters } from '../stores/filters.js'
 import type { Candidate, CandidateScores, Filters, Memory, SearchResult } from '../stores/vector-store.js'
 import { formatInstant } from '../time/clock.js'
@@ -128,7 +127,7 @@ export function timesStage (
  * @param tokens of the candidates up to this rank
  */
 export function budgetStage (
-  candidates: readonly OrderedCandidate[], rank: number, tokens: number,
+  candidates: readonly RankedCandidate[], rank: number, tokens: number,
   { limit, minScore, maxTokens }: RetrievalRequest,
 ): NonNullable<ExplainStages['budget']> {
   const first = candidates.slice(0, rank)

@@ -1,7 +1,6 @@
 import { randomInt } from 'node:crypto'
 import { STOP_WORDS } from '../text/stop-words.js'
-import { stem } from '../text/stems.js'
-import { words } from '../text/words.js'
+import { stem, words } from '../text/words.js'
 
 /**
  * The data of a text for its comparison with others. Terms are hashes of 53 bits, because a request may have millions

@@ -1,7 +1,7 @@
 import { invalidField } from '../errors/service-error.js'
 import type { RequestContext } from '../identity/context.js'
 import type { Strategy } from '../retrieval/candidates.js'
-import { explainHits } from '../retrieval/explanation.js'
+import { explainHits } from '../retrieval/ranking.js'
 import type { RecallObservation, Retrieved } from '../retrieval/retriever.js'
 import { roundedMs } from '../time/rounded-ms.js'
 import type { Dependencies } from './dependencies.js'

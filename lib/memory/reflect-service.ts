@@ -7,7 +7,7 @@ import { prepareReflect, reflectFailure, type ReflectOptions, type ReflectRun } 
 import type { SearchOptions } from './operation-options.js'
 import {
   generateStructuredAnswer, streamAnswer, generateAnswer, extractiveAnswer, type AnswerRequest, type ModelAnswer,
-} from './reflect/answering.js'
+} from './reflect-answer.js'
 import type { ReflectAnswer, ReflectEvent, ReflectRequest, ReflectSource } from './schemas.js'
 
 const NO_EVIDENCE = 'There are no memories that answer this.'

@@ -1,6 +1,6 @@
 import { giveWay, isDue } from '../../concurrency/event-loop.js'
 import type { BankKey } from '../../identity/context.js'
-import { compareText } from '../../text/compare-text.js'
+import { compareText } from '../../text/normal-form.js'
 import { dayOf } from '../../time/days.js'
 import type { Mutable } from '../../validation/members.js'
 import { bySequence } from '../context.js'

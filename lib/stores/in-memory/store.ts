@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { giveWay, isDue } from '../../concurrency/event-loop.js'
 import { bankKeyString, type BankKey } from '../../identity/context.js'
-import { compareText } from '../../text/compare-text.js'
+import { compareText } from '../../text/normal-form.js'
 import { compileFilters } from '../filters.js'
 import type {
   BankStatistics, BankSummary, DayCounts, DayRange, DocumentReplacement, ImportOptions, ImportOutcome, InsertOutcome,

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { BankKey } from '../../identity/context.js'
 import { isAtLeast, TRUST_LEVELS } from '../../identity/trust.js'
-import { foldCase, foldingTable } from '../../text/fold-case.js'
+import { foldCase, foldingTable } from '../../text/normal-form.js'
 import type { ListFilters, Passage } from '../vector-store.js'
 import type { Param } from './executor.js'
 import { bankParameters } from './rows.js'

@@ -1,7 +1,7 @@
 import { giveWay, isDue } from '../../concurrency/event-loop.js'
 import type { BankKey } from '../../identity/context.js'
 import { isAtLeast, readTrust } from '../../identity/trust.js'
-import { compareText } from '../../text/compare-text.js'
+import { compareText } from '../../text/normal-form.js'
 import { TokenCount } from '../../text/tokens.js'
 import { endsAsQuestion } from '../context.js'
 import { type ExistingMemory, type ImportPlan, planImport as planConflicts } from '../import-plan.js'

@@ -1,6 +1,6 @@
 import { exponentialBackOff, retry } from '../../concurrency/retry.js'
 import { bankKeyString } from '../../identity/context.js'
-import { compareText } from '../../text/compare-text.js'
+import { compareText } from '../../text/normal-form.js'
 import type { UsageEntry, UsageOutcome, UsageReservation } from '../vector-store.js'
 import { retrySerializationFailures, SqlError, type Executor, type Param, type Queries } from './executor.js'
 

@@ -1,6 +1,6 @@
 import { KeyedQueue } from '../../concurrency/keyed-queue.js'
 import { type BankKey, bankKeyString } from '../../identity/context.js'
-import { compareText } from '../../text/compare-text.js'
+import { compareText } from '../../text/normal-form.js'
 import { sumTokens } from '../../text/tokens.js'
 import {
   type DocumentReplacement, type EmbeddingSpace, IDEMPOTENCY_LIFETIME_MS, IdempotencyKeyTaken, type IdempotentWrite,
