@@ -152,7 +152,7 @@ export default [
     // Clients of endpoints speak HTTP themselves; settings, and entity tags in bodies, describe what a caller sends.
     files: ['lib/**/*.ts'],
     ignores: [
-      'lib/models/remote/**', 'lib/config/**', 'lib/providers/schemas/**', 'lib/memory/entity-tags.ts',
+      'lib/models/remote/**', 'lib/config/**', 'lib/providers/schemas/**', 'lib/memory/bank-configurations.ts',
       'lib/memory/schemas/banks.ts',
     ],
     rules: { 'no-restricted-syntax': ['error', ...NO_HTTP] },

@@ -1,10 +1,10 @@
 import type { Static, TObject } from 'typebox'
 import type { Permission } from '../lib/access/access-control.js'
 import type { RequestContext } from '../lib/identity/context.js'
-import type { IdempotencyKey } from '../lib/memory/idempotency.js'
-import { requestFingerprint } from '../lib/memory/request-fingerprint.js'
+import { requestFingerprint, type IdempotencyKey } from '../lib/memory/idempotency.js'
 import type { MemoryService } from '../lib/memory/service.js'
 import type { Operation } from '../lib/operations/operation.js'
+
 // Imported by path, because the package of the gateway contains the built client and does not depend on its package.
 import { Listing, MemoryGatewayClient } from '../packages/client/src/index.js'
 

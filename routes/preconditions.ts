@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { invalidField } from '../lib/errors/service-error.js'
-import { UNSET_ETAG, type Precondition } from '../lib/memory/entity-tags.js'
+import { UNSET_ETAG, type Precondition } from '../lib/memory/bank-configurations.js'
 
 /** RFC 9110 section 8.8.3. A tag may contain commas. */
 const ENTITY_TAG = String.raw`(?:W/)?"[\x21\x23-\x7e]*"`

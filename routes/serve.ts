@@ -1,10 +1,8 @@
-import type {
-  FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods,
-} from 'fastify'
+import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
 import type { TObject, TProperties, TSchema } from 'typebox'
 import { disconnectSignal } from '../http/disconnect-signal.js'
 import type { RequestContext } from '../lib/identity/context.js'
-import type { Precondition } from '../lib/memory/entity-tags.js'
+import type { Precondition } from '../lib/memory/bank-configurations.js'
 import type { IdempotencyKey } from '../lib/memory/idempotency.js'
 import { strict } from '../lib/memory/schemas.js'
 import type { Call, Operation } from '../lib/operations/operation.js'

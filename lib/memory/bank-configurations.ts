@@ -1,20 +1,20 @@
+import { isDeepStrictEqual } from 'node:util'
 import { formatInstant } from '../time/clock.js'
 import { BankConfigurationSchema, type BankConfiguration } from '../config/schema.js'
-import { ServiceError } from '../errors/service-error.js'
-import { bankKeyString, type BankKey, type RequestContext } from '../identity/context.js'
+import { ServiceError, invalidField, invalidRequest, type FieldError } from '../errors/service-error.js'
+import { bankKeyString, canMatchPrincipal, type BankKey, type RequestContext } from '../identity/context.js'
 import type { BankConfigStore, NewBankConfig } from '../stores/bank-configs.js'
 import type { RemovedBank } from '../stores/vector-store.js'
-import { toAnswer, withEtag, type TaggedConfig } from './bank-configuration-answer.js'
-import { checkBankConfiguration } from './bank-configuration-check.js'
-import { readStored } from './bank-directory.js'
-import { makeBankQueue } from './bank-queue.js'
+import { withoutUndefined } from '../validation/members.js'
+import { PRINCIPAL_PATTERN_IN_WORDS } from '../validation/ids.js'
+import { valueAt, isJsonObject } from '../validation/json-object.js'
+import { prepareInput, schemaCheck, MAX_NAME_CHARACTERS } from '../validation/schema-check.js'
+import { didYouMean, memberName } from '../errors/wording.js'
+import { shorten } from '../validation/shorten.js'
+import { readStored, resolveBank, makeBankQueue, type StoredConfig, type OpenBank } from './bank-directory.js'
 import { isRevisionPlace } from './cursor.js'
-import type { Dependencies } from './dependencies.js'
-import { etagOf, requirePrecondition, UNSET_ETAG, type Precondition } from './entity-tags.js'
-import { resolveBank, type OpenBank } from './file-settings.js'
-import { mergePatch } from './merge-patch.js'
-import type { OperationOptions } from './operation-options.js'
-import { clamp } from './records.js'
+import type { Dependencies, OperationOptions } from './dependencies.js'
+import { clamp, nullableInstant } from './records.js'
 import {
   CONFIG_HISTORY_PAGE, type BankConfigAnswer, type BankConfigHistoryAnswer, type ConfigHistoryQuery,
   type DeleteBankAnswer,
@@ -113,12 +113,11 @@ export class BankConfigurations {
     const shown = entries.slice(0, limit)
     return {
       next_cursor: entries.length > limit ? cursors.seal(list, key.tenantId, [shown.at(-1)!.revision]) : null,
-      history: shown.map((config) => ({
-        config: config.document === null ? null : readStored(config).configuration,
-        etag: etagOf(config),
-        updated_at: formatInstant(config.updatedAt),
-        updated_by: config.updatedBy,
-      })),
+      history: shown.map(({ document, ...rest }) => {
+        const { configuration, etag, updatedAt, updatedBy } = readStored({ document, ...rest })
+        const config = document === null ? null : configuration
+        return { config, etag, updated_at: formatInstant(updatedAt), updated_by: updatedBy }
+      }),
     }
   }
 
@@ -201,7 +200,7 @@ export class BankConfigurations {
       const { changed, revision } = await configs.write(key, { ...change, ...expected })
       if (changed) {
         this.#deps.directory.invalidate(key)
-        return toAnswer(key, change.document === null ? undefined : withEtag({ ...change, revision }), this.#deps)
+        return toAnswer(key, change.document === null ? undefined : readStored({ ...change, revision }), this.#deps)
       }
     }
     throw new ServiceError(
@@ -225,11 +224,11 @@ export class BankConfigurations {
     return changed
   }
 
-  async #read (key: BankKey): Promise<TaggedConfig | undefined> {
+  async #read (key: BankKey): Promise<StoredConfig | undefined> {
     const { bankConfigs } = this.#deps.store
     if (bankConfigs === undefined) return undefined
     const [found] = await bankConfigs.read([key])
-    return found === undefined ? undefined : withEtag(found.config)
+    return found === undefined ? undefined : readStored(found.config)
   }
 
   #storeOf (): BankConfigStore {
@@ -238,5 +237,148 @@ export class BankConfigurations {
       throw new ServiceError('not_supported', 'The configured vector store keeps no configuration of banks')
     }
     return bankConfigs
+  }
+}
+
+/** A bank's own configuration, the settings in force, and the origin of each value. */
+export function toAnswer (
+  key: BankKey, stored: StoredConfig | undefined, { live, access }: Pick<Dependencies, 'live' | 'access'>,
+): BankConfigAnswer {
+  const { operator, bankGrants } = live.current
+  const { access: own = [], ...sections } = stored?.configuration ?? {}
+  const { sections: effective, origin } = operator.explain(key.bankId, sections)
+  const granted = access.grantsOn(key.bankId).map(({ principal, permissions }) => (
+    { principal, permissions: [...permissions] }
+  ))
+  const ownInForce = bankGrants ? own : []
+  const origins: BankConfigAnswer['origin'] = {
+    ...origin, access: ownInForce.length > 0 ? 'bank' : granted.length > 0 ? 'file' : 'default',
+  }
+  const profile = operator.profileOf(key.bankId, sections.profile)
+  if (profile !== undefined) origins['profile'] = profile.origin
+  return {
+    config: stored?.configuration ?? {},
+    effective: withoutUndefined({ access: [...granted, ...ownInForce], ...effective, profile: profile?.name }),
+    origin: origins,
+    ceilings: operator.ceilings(key.bankId),
+    etag: stored?.etag ?? UNSET_ETAG,
+    updated_at: nullableInstant(stored?.updatedAt ?? null),
+    updated_by: stored?.updatedBy ?? null,
+  }
+}
+
+/** Maximum bytes of a configuration as JSON. */
+const MAX_BYTES = 32_768
+
+const checkSchema = schemaCheck(BankConfigurationSchema)
+
+type Rules = Pick<Dependencies, 'access' | 'live'>
+
+interface CheckOptions {
+  /** What comes before the field names of errors; default nothing. */
+  at?: string
+  /**
+   * The configuration being changed: the file may have made a value in it invalid, which a change of other values does
+   * not touch.
+   */
+  changes?: BankConfiguration | undefined
+}
+
+/**
+ * Checks a value against the schema and against what the operator allows in the bank.
+ * @throws ServiceError invalid_request
+ */
+function checkBankConfiguration (
+  bankId: string, value: unknown, rules: Rules, { at = '', changes }: CheckOptions = {},
+): BankConfiguration {
+  prepareInput(value, BankConfigurationSchema)
+  const configuration = checkSchema(value, at)
+  if (Buffer.byteLength(JSON.stringify(configuration)) > MAX_BYTES) {
+    throw invalidField(
+      at.replace(/\.$/, ''), `The configuration must not be larger than ${MAX_BYTES} bytes as JSON`,
+    )
+  }
+  const before = changes === undefined ? [] : faultsOf(bankId, changes, rules)
+  const existedBefore = ({ field, message }: FieldError) => (
+    before.some((one) => one.field === field && one.message === message)
+  )
+  const faults = faultsOf(bankId, configuration, rules).filter((fault) => {
+    const { field } = fault
+    return !(existedBefore(fault) && isDeepStrictEqual(valueAt(changes, field), valueAt(configuration, field)))
+  })
+  if (faults.length > 0) {
+    throw invalidRequest(faults.map(({ field, message }) => ({ field: `${at}${field}`, message })))
+  }
+  return configuration
+}
+
+function faultsOf (bankId: string, { access, ...sections }: BankConfiguration, rules: Rules): FieldError[] {
+  const { operator, bankGrants } = rules.live.current
+  const faults = operator.faults(bankId, sections)
+  if (access !== undefined && !bankGrants) {
+    faults.push({ field: 'access', message: 'is not allowed on this server (access_control.bank_grants is false)' })
+  }
+  if (access !== undefined && !rules.access.isEnabled) {
+    faults.push({ field: 'access', message: 'has no effect, since access control is off on this server' })
+  }
+  for (const [index, { principal }] of (access ?? []).entries()) {
+    if (canMatchPrincipal(principal)) continue
+    faults.push({ field: `access[${index}].principal`, message: `must be ${PRINCIPAL_PATTERN_IN_WORDS}` })
+  }
+  return faults
+}
+
+/** Deeper than any valid configuration. */
+const MAX_DEPTH = 16
+
+/** The part of a JSON schema that tells which members an object may have. */
+interface ObjectSchema {
+  properties?: Record<string, object>
+}
+
+/**
+ * Applies a merge patch: maps are merged, null removes a member, any other value replaces the present one.
+ * Source: RFC 7396, section 2.
+ * @param schema of the target: a patch that removes a member that neither the target nor the schema has is refused,
+ *   because its name is probably misspelt
+ * @returns a new value; neither argument is changed
+ * @throws ServiceError invalid_request for such a member, and for a patch that is nested more than 16 levels deep
+ */
+export function mergePatch (
+  target: unknown, patch: unknown, schema: ObjectSchema = {}, path: readonly string[] = [],
+): unknown {
+  if (!isJsonObject(patch)) return patch
+  if (path.length === MAX_DEPTH) {
+    throw invalidField('', `The patch is nested too deeply; the maximum is ${MAX_DEPTH} levels`)
+  }
+  const { properties } = schema
+  const merged = new Map(Object.entries(isJsonObject(target) ? target : {}))
+  for (const [key, value] of Object.entries(patch)) {
+    const at = [...path, key]
+    const isKnown = properties === undefined || Object.hasOwn(properties, key)
+    if (value !== null) {
+      merged.set(key, mergePatch(merged.get(key), value, isKnown ? properties?.[key] : {}, at))
+    } else if (!merged.delete(key) && !isKnown) {
+      const field = shorten(at.map(memberName).join('.'), MAX_NAME_CHARACTERS)
+      throw invalidField(field, `is not a known field${didYouMean(key, Object.keys(properties))}`)
+    }
+  }
+  return Object.fromEntries(merged)
+}
+
+/** A condition of a change: the configuration has one of these entity tags, or any configuration is set. */
+export type Precondition = readonly string[] | 'set'
+
+/** The entity tag of a bank without a configuration of its own. */
+export const UNSET_ETAG = '"r0"'
+
+/** @param etag of the configuration in force @throws ServiceError precondition_failed */
+function requirePrecondition (precondition: Precondition | undefined, etag: string): void {
+  if (precondition === undefined) return
+  const holds = precondition === 'set' ? etag !== UNSET_ETAG : precondition.includes(etag)
+  if (!holds) {
+    throw new ServiceError(
+      'precondition_failed', 'The configuration of the bank is not one that If-Match or If-None-Match allows',
+    )
   }
 }

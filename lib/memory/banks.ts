@@ -1,25 +1,28 @@
-import { ServiceError } from '../errors/service-error.js'
-import { bankOf, type BankKey, type RequestContext } from '../identity/context.js'
-import { isUuid } from '../validation/ids.js'
+import { ServiceError, invalidField } from '../errors/service-error.js'
+import { bankOf, isPrincipal, type BankKey, type RequestContext } from '../identity/context.js'
+import { isUuid, PRINCIPAL_IN_WORDS } from '../validation/ids.js'
 import { mostFrequent } from '../stores/most-frequent.js'
 import type { BankSummary } from '../stores/vector-store.js'
 import { giveWay, isDue, mapGivingWay } from '../concurrency/event-loop.js'
+import { dayOf, formatDay, parseDay } from '../time/days.js'
+import { deniedDetail, PERMISSIONS } from '../access/access-control.js'
 import { decodeCursor, encodeCursor, isBankPlace, isMemoryPlace } from './cursor.js'
-import type { Dependencies } from './dependencies.js'
-import { needsCountMemories, readListFilters } from './list-filters.js'
-import type { OperationOptions } from './operation-options.js'
-import { clamp, nullableInstant, toRecord } from './records.js'
+import type { Dependencies, OperationOptions } from './dependencies.js'
+import { needsCountMemories, readListFilters, clamp, nullableInstant, toRecord } from './records.js'
 import {
-  MAX_TOTAL, PAGE_SIZE, type AdminBanksAnswer, type BankAnswer, type BanksAnswer, type MemoriesAnswer,
-  type MemoriesQuery, type MemoryRecord, type PageQuery, type StatisticsAnswer,
+  MAX_TOTAL, PAGE_SIZE, GROWTH_DAYS, NEIGHBOURS, MAX_GRANTS, type AdminBanksAnswer, type BankAnswer, type BanksAnswer,
+  type MemoriesAnswer, type MemoriesQuery, type MemoryRecord, type PageQuery, type StatisticsAnswer, type GrowthAnswer,
+  type GrowthQuery, type NeighboursAnswer, type NeighboursQuery, type AccessAnswer, type AccessCheckRequest,
+  type AccessDecision, type AccessQuery, type AccessRulesAnswer, type AdminAccessQuery,
 } from './schemas.js'
+import type { OpenBank } from './bank-directory.js'
 
 /** Number of summaries that one read requests from the store; those that the caller may not read are skipped. */
 const READ_AHEAD = 500
 /** Number of banks that one call examines at most. When the caller may read few of them, its page is shorter. */
 const MAX_EXAMINED = 4 * READ_AHEAD
 /** Number of banks whose configurations are read together; each may have 32 KiB. */
-export const RESOLVE_BATCH = 25
+const RESOLVE_BATCH = 25
 /** Number of summaries that one read requests for an operator, who receives all of them. */
 const ADMIN_PAGE = 5000
 
@@ -189,4 +192,177 @@ export function pageSize (limit: number | undefined): number {
 
 function toBankAnswer ({ bankId, memoryCount, lastRetainedAt }: BankSummary): BankAnswer {
   return { bank_id: bankId, memory_count: memoryCount, last_retained_at: nullableInstant(lastRetainedAt) }
+}
+
+/** RFC 3339 cannot represent days before the year 0. */
+const FIRST_DAY = parseDay('0000-01-01')!
+
+/** Data for displaying a bank: its growth, and a memory within its document. */
+export class BankBrowser {
+  readonly #deps: Dependencies
+
+  constructor (deps: Dependencies) {
+    this.#deps = deps
+  }
+
+  /**
+   * A memory with those before and after it in its document.
+   * @throws ServiceError access_denied; not_found; not_supported with a store without `neighbours`
+   */
+  async neighbours (
+    query: { bank_id: string, memory_id: string } & NeighboursQuery, context: RequestContext,
+  ): Promise<NeighboursAnswer> {
+    const { directory, store, clock } = this.#deps
+    const { bank_id: bankId, memory_id: memoryId } = query
+    const { key } = await directory.openOne(context, 'read', bankId)
+    if (store.neighbours === undefined) {
+      throw new ServiceError('not_supported', 'The configured vector store does not support neighbours')
+    }
+    const [maxBefore, maxAfter] = [query.before, query.after].map((requested) => (
+      clamp(requested ?? NEIGHBOURS.default, NEIGHBOURS.min, NEIGHBOURS.max)
+    )) as [number, number]
+    // One more on each side shows whether there are further ones.
+    const request = { now: clock(), before: maxBefore + 1, after: maxAfter + 1 }
+    const found = isUuid(memoryId) ? await store.neighbours(key, memoryId.toLowerCase(), request) : undefined
+    if (found === undefined) throw new ServiceError('not_found', 'No such memory')
+    const { memory, before, after } = found
+    return {
+      memory: toRecord(bankId, memory),
+      before: before.slice(Math.max(0, before.length - maxBefore)).map((neighbour) => toRecord(bankId, neighbour)),
+      after: after.slice(0, maxAfter).map((neighbour) => toRecord(bankId, neighbour)),
+      more_before: before.length > maxBefore,
+      more_after: after.length > maxAfter,
+    }
+  }
+
+  /**
+   * The memories of a bank by the day on which they were retained.
+   * @throws ServiceError access_denied; invalid_request; not_supported with a store that cannot count by day
+   */
+  async growth (query: { bank_id: string } & GrowthQuery, context: RequestContext): Promise<GrowthAnswer> {
+    const { directory, store, clock } = this.#deps
+    const { bank_id: bankId } = query
+    const { key } = await directory.openOne(context, 'read', bankId)
+    const now = clock()
+    const until = query.until === undefined ? dayOf(now) : parseDay(query.until)
+    if (until === undefined) throw invalidField('until', 'must be a day as YYYY-MM-DD')
+    if (store.countByDay === undefined) {
+      throw new ServiceError('not_supported', 'The configured vector store does not count memories by day')
+    }
+    const length = clamp(query.days ?? GROWTH_DAYS.default, GROWTH_DAYS.min, GROWTH_DAYS.max)
+    const from = Math.max(FIRST_DAY, until + 1 - length)
+    const { before, byDay } = await store.countByDay(key, { now, from, until })
+    const days = Array.from({ length: until + 1 - from }, (_, index) => (
+      { day: formatDay(from + index), memory_count: byDay.get(from + index) ?? 0 }
+    ))
+    return { bank_id: bankId, from: formatDay(from), until: formatDay(until), count_before: before, days }
+  }
+}
+
+type GrantedPermissions = AccessAnswer['banks'][number]['permissions']
+
+/** Reports permissions on banks, and the rules that grant them. */
+export class AccessReport {
+  readonly #deps: Dependencies
+  readonly #banks: Banks
+
+  constructor (deps: Dependencies, banks: Banks) {
+    this.#deps = deps
+    this.#banks = banks
+  }
+
+  /** The caller's permissions on one bank, each with the grant or policy that is its source. */
+  async onBank (bankId: string, context: RequestContext): Promise<GrantedPermissions> {
+    const [bank] = await this.#deps.directory.resolve([bankOf(context, bankId)])
+    return this.#permissions(bank!, context)
+  }
+
+  /** The caller's permissions on the banks that it may read, in the pages of `Banks.list`; others are not listed. */
+  async ofCaller (
+    query: AccessQuery, context: RequestContext, options: Pick<OperationOptions, 'signal'> = {},
+  ): Promise<AccessAnswer> {
+    const { banks, next_cursor: next } = await this.#banks.list(query, context, options)
+    return await this.#answer(banks.map(({ bank_id: bankId }) => bankId), next, context)
+  }
+
+  /** For operators: a caller's permissions on every bank of its tenant. */
+  async ofPrincipal (query: AdminAccessQuery): Promise<AccessAnswer> {
+    const { store, clock } = this.#deps
+    const context = contextOf(query)
+    const limit = pageSize(query.limit)
+    const after = this.#banks.afterCursor(query.cursor, context)
+    const found = await store.listBanks({
+      now: clock(),
+      tenantId: context.tenantId,
+      limit: limit + 1,
+      after,
+    })
+    const shown = found.slice(0, limit)
+    const next = found.length > limit ? this.#banks.cursorAfter(shown.at(-1)!) : null
+    return await this.#answer(shown.map(({ bankId }) => bankId), next, context)
+  }
+
+  /** For operators: whether a caller has a permission, and why. */
+  async check (request: AccessCheckRequest): Promise<AccessDecision> {
+    const { access, directory } = this.#deps
+    const context = contextOf(request)
+    const { bank_id: bankId, permission } = request
+    const [bank] = await directory.resolve([bankOf(context, bankId)])
+    const { allowed, grantedBy } = access.decide(context, permission, bankId, bank!.grants)
+    if (!allowed) return { allowed, granted_by: null, reason: deniedDetail(context, permission, bankId) }
+    return { allowed, granted_by: grantedBy!, reason: `Allowed by ${grantedBy}` }
+  }
+
+  /** For operators: the rules of the configuration file. */
+  rules (): AccessRulesAnswer {
+    const { enabled, defaultPolicy, ownerPatterns, grants } = this.#deps.live.current.access
+    return {
+      enabled,
+      default_policy: defaultPolicy,
+      owner_patterns: [...ownerPatterns],
+      grants: grants.slice(0, MAX_GRANTS).map(({ bankId, principal, permissions, origin }) => (
+        { bank_id: bankId, principal, permissions: [...permissions], origin }
+      )),
+      truncated: grants.length > MAX_GRANTS,
+    }
+  }
+
+  async #answer (
+    bankIds: readonly string[], nextCursor: string | null, context: RequestContext,
+  ): Promise<AccessAnswer> {
+    const open: OpenBank[] = []
+    for (let at = 0; at < bankIds.length; at += RESOLVE_BATCH) {
+      const batch = bankIds.slice(at, at + RESOLVE_BATCH)
+      open.push(...await this.#deps.directory.resolve(batch.map((bankId) => bankOf(context, bankId))))
+    }
+    return {
+      principal: context.principal ?? null,
+      tenant_id: context.tenantId,
+      on_behalf_of: context.onBehalfOf ?? null,
+      banks: await mapGivingWay(open, (bank) => ({
+        bank_id: bank.key.bankId, permissions: this.#permissions(bank, context),
+      })),
+      next_cursor: nextCursor,
+    }
+  }
+
+  #permissions ({ key, grants }: OpenBank, context: RequestContext): GrantedPermissions {
+    return PERMISSIONS.flatMap((permission) => {
+      const { allowed, grantedBy } = this.#deps.access.decide(context, permission, key.bankId, grants)
+      return allowed ? [{ permission, granted_by: grantedBy! }] : []
+    })
+  }
+}
+
+/** @throws ServiceError invalid_request for an invalid principal */
+function contextOf (
+  identity: Pick<AccessCheckRequest, 'principal' | 'tenant_id' | 'on_behalf_of'>,
+): RequestContext {
+  const { principal, tenant_id: tenantId = null, on_behalf_of: onBehalfOf } = identity
+  for (const [field, name] of [['principal', principal], ['on_behalf_of', onBehalfOf]] as const) {
+    if (name !== undefined && !isPrincipal(name)) {
+      throw invalidField(field, `must be ${PRINCIPAL_IN_WORDS}`)
+    }
+  }
+  return { tenantId, principal, onBehalfOf }
 }

@@ -4,18 +4,36 @@ import type { IdSource } from '../validation/ids.js'
 import type { EmbeddingProvider } from '../models/embedding-provider.js'
 import type { LanguageModel } from '../models/language-model.js'
 import type { Reranker } from '../models/reranker.js'
-import type { AdmissionControl } from '../policy/admission.js'
-import type { UsageCounters } from '../policy/usage-counters.js'
+import type { AdmissionControl, UsageCounters } from '../policy/admission.js'
 import type { Retriever } from '../retrieval/retriever.js'
 import type { VectorStore } from '../stores/vector-store.js'
-import type { BankDirectory } from './bank-directory.js'
+import type { BankDirectory, LiveSettings } from './bank-directory.js'
 import type { SealedCursors } from './cursor.js'
-import type { LiveSettings } from './file-settings.js'
-import type { IdempotencyService } from './idempotency.js'
+import type { IdempotencyService, IdempotencyKey } from './idempotency.js'
 import type { Indexer } from './indexer.js'
 import type { MeteredLanguageModel } from './metered-language-model.js'
 import type { ModelAssistedRecall } from './model-assisted-recall.js'
 import type { EmbeddingBackfill } from './embedding-backfill.js'
+import type { Precondition } from './bank-configurations.js'
+
+/** Options of the operations of MemoryService. Each operation takes those that have an effect on it. */
+export interface OperationOptions {
+  /** Marks repeats of a write, which get the answer of the first. */
+  readonly idempotency?: IdempotencyKey | undefined
+  /**
+   * Cancels the operation, for instance when the client has disconnected: it rejects with the signal's reason. A write
+   * that has begun is not cancelled; one that has not begun changes nothing.
+   */
+  readonly signal?: AbortSignal | undefined
+  /** The version of a bank's configuration that a change of it requires. */
+  readonly precondition?: Precondition | undefined
+}
+
+/** Options of an operation that searches. */
+export type SearchOptions = Pick<OperationOptions, 'signal'>
+
+/** Options of an operation that stores memories. */
+export type RetainOptions = Pick<OperationOptions, 'idempotency' | 'signal'>
 
 /** The dependencies that the operations of the memory service share. */
 export interface Dependencies {

@@ -1,12 +1,10 @@
 import { invalidField, ServiceError } from '../errors/service-error.js'
 import type { RequestContext } from '../identity/context.js'
 import type { RemoveOutcome, Selector } from '../stores/vector-store.js'
-import type { Dependencies } from './dependencies.js'
+import type { Dependencies, OperationOptions } from './dependencies.js'
 import { idempotentWrite, type WriteResult } from './idempotency.js'
-import type { OpenBank } from './file-settings.js'
-import type { OperationOptions } from './operation-options.js'
-import { readRetainedBounds } from './list-filters.js'
-import { readFilters, toRecord } from './records.js'
+import type { OpenBank } from './bank-directory.js'
+import { readRetainedBounds, readFilters, toRecord } from './records.js'
 import {
   FORGET_FILTERS, FORGET_SAMPLE_SIZE, MAX_FORGET_IDS, type ForgetAnswer, type ForgetRequest, type MemoryRecord,
 } from './schemas.js'

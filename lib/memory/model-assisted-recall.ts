@@ -1,13 +1,13 @@
 import { ServiceError } from '../errors/service-error.js'
 import type { RequestContext } from '../identity/context.js'
 import type { GenerateRequest, JsonSchema } from '../models/language-model.js'
-import type { ResolvedBank } from '../policy/bank.js'
 import type { Reranker } from '../models/reranker.js'
 import type { RetrievalRequest } from '../retrieval/retriever.js'
 import { withTimeLimit } from '../concurrency/deadline.js'
 import { visibleText } from '../text/visible.js'
 import { mapGivingWay } from '../concurrency/event-loop.js'
-import type { BankSettings } from './bank-settings.js'
+import type { LimitedBank } from '../policy/admission.js'
+import type { BankSettings } from '../config/bank-schema.js'
 import type { MeteredLanguageModel } from './metered-language-model.js'
 import { STRUCTURED_OUTPUT_ADVICE, UnusableGeneration } from './model-errors.js'
 import { readObject } from './reflect/structured.js'
@@ -40,9 +40,9 @@ interface ModelAssistedRecallOptions {
 
 /** The request that the model assists. */
 export interface AssistedRecall {
-  readonly banks: readonly ResolvedBank[]
+  readonly banks: readonly LimitedBank[]
   /** The settings that apply to these banks together. */
-  readonly settings: Pick<BankSettings, 'rewrite' | 'modelRerank'>
+  readonly settings: Pick<BankSettings, 'retrieval'>
   readonly context: RequestContext
   readonly signal?: AbortSignal | undefined
 }
@@ -62,13 +62,13 @@ export class ModelAssistedRecall {
   /** @throws ServiceError not_supported when the request asks for assistance that is not enabled */
   refuseUnsupported (
     { rewrite, model_rerank: rerank }: Pick<RecallRequest, 'rewrite' | 'model_rerank'>,
-    settings: AssistedRecall['settings'],
+    { retrieval }: AssistedRecall['settings'],
   ): void {
     const { meteredModel } = this.#options
-    if (rewrite === true && !settings.rewrite.enabled) {
+    if (rewrite === true && !retrieval.rewrite.enabled) {
       throw new ServiceError('not_supported', 'rewrite is not enabled (retrieval.rewrite.enabled)')
     }
-    if (rerank === true && !settings.modelRerank.enabled) {
+    if (rerank === true && !retrieval.model_rerank.enabled) {
       throw new ServiceError('not_supported', 'model_rerank is not enabled (retrieval.model_rerank.enabled)')
     }
     if (!meteredModel.isStructured) {
@@ -84,7 +84,7 @@ export class ModelAssistedRecall {
    * @throws ServiceError quota_exceeded; errors of the call; DeadlineExceeded
    */
   async rewrite (query: string, request: AssistedRecall): Promise<string[]> {
-    const { maxQueries, timeoutMs } = request.settings.rewrite
+    const { max_queries: maxQueries, timeout_ms: timeoutMs } = request.settings.retrieval.rewrite
     const system = 'You help a search over stored memories of conversations and notes. Given a query, write up to ' +
       `${maxQueries} other queries that would find the same answer: other words for the same things, what is ` +
       'implied, and each part of a question that asks for several things. Keep names, numbers and dates. Do not ' +
@@ -103,7 +103,7 @@ export class ModelAssistedRecall {
 
   /** A reranker for one request. */
   reranker (request: AssistedRecall): NonNullable<RetrievalRequest['reranker']> {
-    const { candidates, timeoutMs, weight } = request.settings.modelRerank
+    const { candidates, timeout_ms: timeoutMs, weight } = request.settings.retrieval.model_rerank
     const reranker: Reranker = {
       rerank: async (query, texts, { signal }) => (
         await this.#order(query, texts, timeoutMs, { ...request, signal: signal ?? request.signal })

@@ -1,25 +1,53 @@
 import { invalidField, ServiceError } from '../errors/service-error.js'
 import { bankKeyString, type RequestContext } from '../identity/context.js'
-import { LowerTrustError, MemoryChangedError } from '../stores/vector-store.js'
-import { giveWay, isDue } from '../concurrency/event-loop.js'
-import { makeBankQueue } from './bank-queue.js'
-import type { BankSettings } from './bank-settings.js'
-import { planDedup } from './dedup.js'
-import type { Dependencies } from './dependencies.js'
-import type { OpenBank } from './file-settings.js'
-import { idempotentWrite, isCommitted, type KeyedWrite } from './idempotency.js'
-import type { RetainOptions } from './operation-options.js'
-import { checkItem, prepare, type CheckedItem, type PreparedMemory } from './preparation.js'
 import {
-  contextOf, isPlanned, planWithoutDedup, retainAnswer, retainBatchAnswer, withoutNearDuplicate, type RetainPlan,
-  type RetainResult,
-} from './retain-plan.js'
+  LowerTrustError, MemoryChangedError, type ImportOutcome, type InsertOutcome, type NewMemory, type StoredMemory,
+} from '../stores/vector-store.js'
+import { withoutUndefined } from '../validation/members.js'
+import { giveWay, isDue } from '../concurrency/event-loop.js'
+import type { BankSettings } from '../config/bank-schema.js'
+import { makeBankQueue, type OpenBank } from './bank-directory.js'
+import { isPlanned, planDedup, planWithoutDedup, type ItemDecision, type ItemTarget, type RetainPlan } from './dedup.js'
+import type { Dependencies, RetainOptions } from './dependencies.js'
+import { idempotentWrite, isCommitted, type KeyedWrite, type WriteResult } from './idempotency.js'
+import { checkItem, prepare, type CheckedItem, type PreparedMemory } from './preparation.js'
 import type { RetainAnswer, RetainBatchAnswer, RetainBatchRequest, RetainItem, RetainRequest } from './schemas.js'
 
 /** Maximum number of writes that wait for others to the same bank. */
 const MAX_WAITING = 64
 /** Maximum number of plans that replace or keep memories; one is void when these have changed before the write. */
 const MAX_REPLACING_PLANS = 3
+
+/** The index in `memories` of a memory that is written, or a memory that was in the bank before. */
+type Target = number | StoredMemory
+
+/** The decision about an item before the write. */
+interface RetainedItem {
+  kind: ItemDecision['kind']
+  /** The memory that holds the item's content. */
+  target: Target
+  /** Absent when the item is new or an exact repeat. */
+  near?: { target: Target, similarity: number } | undefined
+  redactions: readonly string[]
+}
+
+/**
+ * The data that the answer of a retain needs in addition to the outcome of the write. Idempotency records keep it
+ * across releases: properties may be added, but not changed.
+ */
+interface RetainContext {
+  bankId: string
+  /** The written memories in order; the outcome shows of which the store already had an exact repeat. */
+  memories: readonly StoredMemory[]
+  items: readonly RetainedItem[]
+}
+
+/** An insert reports an outcome for each memory. An import that replaces stores all of them or fails. */
+type RetainOutcome = InsertOutcome[] | ImportOutcome
+
+type RetainResult = WriteResult<RetainContext, RetainOutcome>
+
+type Deduplication = BankSettings['signal_quality']['dedup']
 
 /** A retain whose caller has access. */
 interface Retain {
@@ -136,7 +164,8 @@ export class RetainService {
    * A write that replaces documents only reports near-duplicates: with `skip` a memory that it is to replace would stay
    * in the place of the new text, and with `update` it would replace a memory of a document that is not replaced.
    */
-  #deduplicationOf ({ bank: { settings: { deduplication } }, documents }: Retain): BankSettings['deduplication'] {
+  #deduplicationOf ({ bank: { settings }, documents }: Retain): Deduplication {
+    const { dedup: deduplication } = settings.signal_quality
     if (documents.length === 0 || deduplication.action === 'off') return deduplication
     return { ...deduplication, action: 'warn' }
   }
@@ -163,7 +192,7 @@ export class RetainService {
   }
 
   async #compareAndWrite (
-    deduplication: BankSettings['deduplication'], prepared: readonly PreparedMemory[], retain: Retain,
+    deduplication: Deduplication, prepared: readonly PreparedMemory[], retain: Retain,
   ): Promise<RetainResult> {
     const { bank: { key } } = retain
     const { store, clock } = this.#deps
@@ -187,10 +216,10 @@ export class RetainService {
 
   /** Writes the plan, all or nothing. */
   async #write (plan: RetainPlan, prepared: readonly PreparedMemory[], retain: Retain): Promise<RetainResult> {
-    const { bank: { key, settings: { maxPassageCharacters } }, keyed, signal, documents } = retain
+    const { bank: { key, settings }, keyed, signal, documents } = retain
     const { indexer, store, clock } = this.#deps
     const planned = plan.memories.map(({ memory }) => memory)
-    const memories = await indexer.index(planned, maxPassageCharacters, signal)
+    const memories = await indexer.index(planned, settings.retrieval.chunk_max_characters, signal)
     signal?.throwIfAborted()
     const context = contextOf(key.bankId, plan, memories, prepared)
     const idempotency = idempotentWrite(keyed, context)
@@ -222,4 +251,67 @@ export class RetainService {
 function replacedDocuments (items: readonly RetainItem[]): string[] {
   const ids = items.flatMap((item) => item.replace_document === true ? item.document_id ?? [] : [])
   return [...new Set(ids)]
+}
+
+function contextOf (
+  bankId: string, plan: RetainPlan, memories: readonly NewMemory[], prepared: readonly PreparedMemory[],
+): RetainContext {
+  return {
+    bankId,
+    memories: memories.map(({ memoryId, passages, trust }) => ({ memoryId, passageCount: passages.length, trust })),
+    items: plan.items.map(({ kind, target, near }, index): RetainedItem => ({
+      kind,
+      target: targetOf(target),
+      near: near && { target: targetOf(near.target), similarity: near.similarity },
+      redactions: prepared[index]!.redactions,
+    })),
+  }
+}
+
+function targetOf (target: ItemTarget): Target {
+  return isPlanned(target) ? target.index : target
+}
+
+/** @param result of one item */
+function retainAnswer (result: RetainResult): RetainAnswer {
+  return retainBatchAnswer(result).results[0]!
+}
+
+function retainBatchAnswer ({ context: { bankId, memories, items }, outcome }: RetainResult): RetainBatchAnswer {
+  const inserted = Array.isArray(outcome) ? outcome : []
+  const repeatOf = (target: Target) => {
+    const found = typeof target === 'number' ? inserted[target] : undefined
+    return found?.stored === false ? found : undefined
+  }
+  const memoryOf = (target: Target) => repeatOf(target) ?? (typeof target === 'number' ? memories[target]! : target)
+  return {
+    results: items.map(({ kind, target, near, redactions }): RetainAnswer => {
+      const { memoryId, passageCount, trust } = memoryOf(target)
+      const isRepeat = repeatOf(target) !== undefined
+      const stored = kind !== 'skipped' && !isRepeat
+      return {
+        stored,
+        memory_id: memoryId,
+        chunk_count: passageCount,
+        deduplicated: !stored,
+        bank_id: bankId,
+        ...withoutUndefined({
+          updated: kind === 'updated' && stored ? true : undefined,
+          near_duplicate: near === undefined || (kind === 'stored' && isRepeat)
+            ? undefined
+            : { memory_id: memoryOf(near.target).memoryId, similarity: near.similarity },
+          redactions: redactions.length > 0 ? [...redactions] : undefined,
+          trust: trust === 'trusted' ? undefined : trust,
+        }),
+      }
+    }),
+  }
+}
+
+/**
+ * The answer for a caller who may not read the bank: how similar a text is to a memory tells what that memory says. It
+ * is made for each request, so that a repeat by idempotency key has the near-duplicate only while its caller may read.
+ */
+function withoutNearDuplicate ({ near_duplicate: _, ...answer }: RetainAnswer): RetainAnswer {
+  return answer
 }

@@ -3,6 +3,7 @@ import { performance } from 'node:perf_hooks'
 import type { AccessControl, Permission } from '../access/access-control.js'
 import { systemClock, type Clock } from '../time/clock.js'
 import type { Config } from '../config/config.js'
+import { BankConfigurationSchema } from '../config/schema.js'
 import type { Settings } from '../config/settings.js'
 import type { Timer } from '../concurrency/deadline.js'
 import type { RequestContext } from '../identity/context.js'
@@ -12,25 +13,23 @@ import { ModelHealth } from '../models/health.js'
 import type { LanguageModel } from '../models/language-model.js'
 import { ObservedReranker } from '../models/observed.js'
 import { MockLanguageModel } from '../models/mock/language-model.js'
-import { AdmissionControl } from '../policy/admission.js'
-import { ModelBudget } from '../policy/model-budget.js'
+import { AdmissionControl, UsageCounters } from '../policy/admission.js'
 import type { Capabilities } from '../policy/settings.js'
-import { UsageCounters } from '../policy/usage-counters.js'
+import { loadDateParser } from '../retrieval/date-parser.js'
 import { Retriever } from '../retrieval/retriever.js'
+import { loadVocabulary } from '../text/tokens.js'
+import { validatorOf } from '../validation/schema-check.js'
 import { providerLabel } from '../providers/registry.js'
 import { NO_TELEMETRY } from '../telemetry/telemetry.js'
 import type { BackOffTools } from '../concurrency/back-off.js'
 import { BankConfigurations } from './bank-configurations.js'
-import { AccessReport } from './access-report.js'
-import { BankBrowser } from './bank-browser.js'
-import { BankDirectory } from './bank-directory.js'
-import { Banks } from './banks.js'
+import { AccessReport, BankBrowser, Banks } from './banks.js'
+import { BankDirectory, LiveSettings, readFileSettings } from './bank-directory.js'
 import { SealedCursors } from './cursor.js'
 import type { Dependencies } from './dependencies.js'
 import { ExplainService } from './explain-service.js'
-import { LiveSettings, readFileSettings } from './file-settings.js'
 import { ForgetService } from './forget-service.js'
-import { HealthProbe } from './health.js'
+import { HealthProbe, memoryStatus, modelConditions, type MemoryStatus, type ModelConditions } from './health.js'
 import { IdempotencyService } from './idempotency.js'
 import { Indexer } from './indexer.js'
 import { MeteredLanguageModel } from './metered-language-model.js'
@@ -39,10 +38,8 @@ import {
 } from './open-providers.js'
 import { RecallService } from './recall-service.js'
 import { RetainService } from './retain-service.js'
-import type { ReflectOptions } from './reflect-preparation.js'
-import { ReflectService } from './reflect-service.js'
+import { ReflectService, type ReflectOptions } from './reflect-service.js'
 import { ModelAssistedRecall } from './model-assisted-recall.js'
-import { memoryStatus, modelConditions, type MemoryStatus, type ModelConditions } from './status.js'
 import { Transfer } from './transfer.js'
 
 /** Replacements that a test or an embedding application provides. */
@@ -195,12 +192,13 @@ function serviceOf (
   const timer = overrides.timer ?? (() => performance.now())
   const warn = overrides.warn ?? (() => {})
   const usage = new UsageCounters({ store, warn })
+  const admission = new AdmissionControl(clock, telemetry, usage)
   const bounded = withBounds(languageModel, settings, live)
   const meteredModel = new MeteredLanguageModel({
     languageModel: bounded,
     provider: providerLabel(settings.languageModel.name),
     prices: settings.prices,
-    budget: new ModelBudget(clock, telemetry, usage),
+    admission,
     telemetry,
     timer,
   })
@@ -214,7 +212,7 @@ function serviceOf (
     live,
     directory: new BankDirectory({ configs: store.bankConfigs, live, access, timer, warn }),
     cursors: new SealedCursors(config.cursorKey),
-    admission: new AdmissionControl(clock, telemetry, usage),
+    admission,
     usage,
     idempotency: new IdempotencyService(clock, store),
     retriever: new Retriever({ store, embeddings, reranker, clock, timer, telemetry }),
@@ -234,4 +232,14 @@ function serviceOf (
 function withBounds (languageModel: LanguageModel, { circuitBreaker }: Settings, live: LiveSettings): LanguageModel {
   if (languageModel instanceof MockLanguageModel) return languageModel
   return boundedLanguageModel(languageModel, { breaker: circuitBreaker, ceilingMs: () => live.current.maxReflectMs })
+}
+
+/**
+ * Loads and compiles, once in a process, what takes tens or hundreds of milliseconds at its first use and cannot be
+ * split into turns of the event loop, so that no request waits for it.
+ */
+export function warmUp (): void {
+  loadVocabulary()
+  loadDateParser()
+  validatorOf(BankConfigurationSchema).compile()
 }

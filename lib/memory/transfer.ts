@@ -1,30 +1,35 @@
+import { isUtf8 } from 'node:buffer'
 import { formatInstant } from '../time/clock.js'
 import type { Bounds } from '../config/bounds.js'
-import { invalidField } from '../errors/service-error.js'
+import { invalidField, ServiceError } from '../errors/service-error.js'
 import { bankKeyString, type RequestContext } from '../identity/context.js'
-import type { JsonBounds } from '../validation/json-guard.js'
+import { checkJsonText, type JsonBounds } from '../validation/json-guard.js'
 import { schemaCheck } from '../validation/schema-check.js'
 import type { NewBankConfig } from '../stores/bank-configs.js'
-import type { ImportOutcome, NewMemory } from '../stores/vector-store.js'
+import type { ImportOutcome, NewMemory, Memory } from '../stores/vector-store.js'
 import { lowestTrust, type Trust } from '../identity/trust.js'
 import { giveWay, isDue } from '../concurrency/event-loop.js'
+import { isJsonObject } from '../validation/json-object.js'
+import type { BankSettings } from '../config/bank-schema.js'
+import { parseSafely } from '../validation/json-body.js'
 import type { BankConfigurations } from './bank-configurations.js'
-import { makeBankQueue } from './bank-queue.js'
-import type { Dependencies } from './dependencies.js'
-import type { OpenBank } from './file-settings.js'
+import { makeBankQueue, type OpenBank } from './bank-directory.js'
+import type { Dependencies, OperationOptions } from './dependencies.js'
 import { idempotentWrite, isCommitted, type KeyedWrite, type WriteResult } from './idempotency.js'
-import type { OperationOptions } from './operation-options.js'
 import { checkItem, prepare, type IdentifiedItem } from './preparation.js'
-import { instantField } from './records.js'
+import { instantField, toRecord } from './records.js'
 import {
   EXPORT_FORMAT as FORMAT, EXPORT_VERSION as VERSION, IMPORT_DEFAULTS, ImportLine, type ImportAnswer, type ImportQuery,
 } from './schemas.js'
-import { exportLines, linesOf, maxLineBytes, parseLine, requireFewLines } from './transfer-lines.js'
-import { isJsonObject } from '../validation/json-object.js'
 
 /** Maximum number of imports that wait for another into the same bank; each holds its whole body in memory. */
 const MAX_WAITING = 4
 const INDEX_BATCH = 256
+const LINE_FEED = 10
+/** Maximum bytes of a character: an escaped surrogate pair, `\ud83d\ude00`. */
+const BYTES_PER_CHARACTER = 12
+/** A generous bound on the rest of a line: a hundred tags, ids, instants, and the configuration in a header. */
+const LINE_OVERHEAD_BYTES = 524_288
 
 const checkLine = schemaCheck(ImportLine)
 
@@ -54,6 +59,12 @@ interface CheckedImport {
 interface ImportContext {
   /** Number of lines that were not passed to the store, because they have expired. */
   expired: number
+}
+
+/** From 1. */
+interface NumberedLine {
+  number: number
+  bytes: Buffer
 }
 
 /** The parameters of the check of a line. */
@@ -136,14 +147,20 @@ export class Transfer {
   ): Promise<CheckedImport> {
     const { clock, live } = this.#deps
     const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-    requireFewLines(body, bounds.import_lines)
+    // The number of lines is checked before any of them is parsed.
+    for (const { number } of linesOf(body)) {
+      if (number <= bounds.import_lines) continue
+      throw new ServiceError(
+        'body_too_large', `The import has more than ${bounds.import_lines} lines (bounds.import_lines)`,
+      )
+    }
     const now = clock()
     const ceiling = live.current.trust.of(context)
     const checked: CheckedImport = { target: bank, lines: [], expired: 0, change: undefined }
     let hasHeader = false
     for (const line of linesOf(body)) {
       if (isDue()) await giveWay()
-      const value = parseLine(line, maxLineBytes(checked.target.settings.contentChecks), bounds)
+      const value = parseLine(line, maxLineBytes(checked.target.settings), bounds)
       if (value === undefined) continue
       if (!hasHeader) {
         hasHeader = true
@@ -206,7 +223,7 @@ export class Transfer {
     const memories: NewMemory[] = []
     while (lines.length > 0) {
       const prepared = await prepare(lines.splice(0, INDEX_BATCH), signal)
-      memories.push(...await indexer.index(prepared, settings.maxPassageCharacters, signal))
+      memories.push(...await indexer.index(prepared, settings.retrieval.chunk_max_characters, signal))
     }
     return memories
   }
@@ -235,4 +252,48 @@ function readLine (value: unknown, at: string): ImportLine {
     ? Object.fromEntries(Object.entries(value).filter(([, member]) => member !== null))
     : value
   return checkLine(line, at)
+}
+
+/** The lines without line feeds, including blank lines. */
+function * linesOf (bytes: Buffer): Generator<NumberedLine> {
+  for (let at = 0, number = 1; at < bytes.length; number++) {
+    const found = bytes.indexOf(LINE_FEED, at)
+    const end = found === -1 ? bytes.length : found
+    yield { number, bytes: bytes.subarray(at, end) }
+    at = end + 1
+  }
+}
+
+/** Maximum bytes of a line: a longer one cannot contain a memory that the bank accepts. */
+function maxLineBytes ({ barriers: { validation, metadata } }: BankSettings): number {
+  return LINE_OVERHEAD_BYTES + BYTES_PER_CHARACTER * (validation.max_content_length + metadata.max_metadata_size_bytes)
+}
+
+/**
+ * Parses one line, in time linear in its length.
+ * @param maxBytes `maxLineBytes`
+ * @returns undefined for a blank line
+ * @throws ServiceError invalid_request or body_too_large, which name the line
+ */
+function parseLine ({ number, bytes }: NumberedLine, maxBytes: number, bounds: JsonBounds): unknown {
+  if (bytes.length > maxBytes) {
+    throw new ServiceError(
+      'body_too_large', `Line ${number} is longer than ${maxBytes} bytes, more than a memory of this bank can take`,
+    )
+  }
+  if (!isUtf8(bytes)) throw invalidField(`line ${number}`, 'is not valid UTF-8')
+  checkJsonText(bytes, bounds, `Line ${number}`)
+  const text = bytes.toString().trim()
+  return text === '' ? undefined : parseSafely(text, (fault) => invalidField(`line ${number}`, fault))
+}
+
+/** The lines of an export, with line feeds: the header, followed by a line for each memory. */
+async function * exportLines (
+  bankId: string, header: object, memories: AsyncIterable<Memory>,
+): AsyncGenerator<string> {
+  yield `${JSON.stringify(header)}\n`
+  for await (const memory of memories) {
+    if (isDue()) await giveWay()
+    yield `${JSON.stringify(toRecord(bankId, memory))}\n`
+  }
 }

@@ -3,10 +3,11 @@ import type { Generation, JsonSchema, LanguageModel } from '../../models/languag
 import { giveWay, isDue } from '../../concurrency/event-loop.js'
 import type { Steps } from '../../concurrency/steps.js'
 import { visibleText } from '../../text/visible.js'
-import type { MeteredCall, MeteredLanguageModel } from '../metered-language-model.js'
+import {
+  addUsage, NO_USAGE, type MeteredCall, type MeteredLanguageModel, type ModelUsage,
+} from '../metered-language-model.js'
 import { UnusableGeneration, unusableFor } from '../model-errors.js'
 import { CitationFilter } from './citations.js'
-import { addUsage, NO_USAGE, type ModelUsage } from '../model-usage.js'
 import { readStructuredSteps, repairMessage } from './structured.js'
 
 /** Number of characters that are filtered before yielding to the event loop; a model may return a megabyte of text. */
