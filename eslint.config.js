@@ -21,7 +21,9 @@ export const modules = {
   retrieval: [...foundation, 'stores', 'models', 'identity', 'text'],
   answering: [...foundation, 'stores', 'models', 'identity', 'text', 'retrieval'],
   policy: [...foundation, 'identity', 'stores', 'config', 'text'],
-  memory: [...foundation, 'config', 'text', 'identity', 'access', 'stores', 'models', 'retrieval', 'policy'],
+  memory: [
+    ...foundation, 'config', 'text', 'identity', 'access', 'stores', 'models', 'retrieval', 'policy', 'operations',
+  ],
   operations: [...foundation, 'config', 'text', 'identity', 'access', 'memory'],
   sources: [...foundation, 'config', 'identity', 'memory'],
 }

@@ -32,7 +32,7 @@ export function localCaller (memory: MemoryService, context: RequestContext): Ca
     checkAccess: (permission, bankIds) => memory.checkAccess(context, permission, bankIds),
     ask: async (operation, request, { signal, idempotencyKey: key }) => {
       const idempotency = key === undefined ? undefined : await idempotencyOf(operation.name, request, key)
-      return await operation.run(memory, request, { context, signal, idempotency })
+      return await memory.run(operation, request, { context, signal, idempotency })
     },
   }
 }

@@ -11,9 +11,9 @@ import { valueAt, isJsonObject } from '../validation/json-object.js'
 import { prepareInput, schemaCheck, MAX_NAME_CHARACTERS } from '../validation/schema-check.js'
 import { didYouMean, memberName } from '../errors/wording.js'
 import { shorten } from '../validation/shorten.js'
-import { readStored, resolveBank, makeBankQueue, type StoredConfig, type OpenBank } from './bank-directory.js'
+import { readStored, resolveBank, type StoredConfig, type OpenBank } from './bank-directory.js'
 import { isRevisionPlace } from './cursor.js'
-import type { Dependencies, OperationOptions } from './dependencies.js'
+import type { Dependencies, Call } from './dependencies.js'
 import { clamp, nullableInstant } from './records.js'
 import {
   CONFIG_HISTORY_PAGE, type BankConfigAnswer, type BankConfigHistoryAnswer, type ConfigHistoryQuery,
@@ -22,239 +22,209 @@ import {
 
 /** Maximum number of attempts of a merge when other changes intervene, as those of other processes do. */
 const ATTEMPTS = 10
-/** Maximum number of merges that wait for another into the same bank. */
-const MAX_WAITING = 64
 
-type Conditional = Pick<OperationOptions, 'precondition'>
+interface OneBank {
+  bank_id: string
+}
 
 /** A change of a configuration. */
 interface Change {
-  precondition: Precondition | undefined
   /** Whether the new configuration depends on the existing one, so that no other change may come between. */
   needsExisting: boolean
   next: (existing: BankConfiguration) => unknown
 }
 
-/** The configuration of banks, as administrators read and set it. Methods for clients require `admin` on the bank. */
-export class BankConfigurations {
-  readonly #deps: Dependencies
-  /** Of many concurrent merges in this process, most would be overtaken in all attempts. */
-  readonly #merges = makeBankQueue(MAX_WAITING)
+/** @throws ServiceError access_denied, dependency_unavailable */
+export async function getBankConfig (
+  deps: Dependencies, { bank_id: bankId }: OneBank, { context }: Call,
+): Promise<BankConfigAnswer> {
+  const { key } = await deps.directory.openOne(context, 'admin', bankId)
+  return toAnswer(key, await storedConfig(deps, key), deps)
+}
 
-  constructor (deps: Dependencies) {
-    this.#deps = deps
-  }
+/**
+ * Replaces the configuration.
+ * @throws ServiceError invalid_request that names each invalid field; precondition_failed; not_supported
+ */
+export async function putBankConfig (
+  deps: Dependencies, { bank_id: bankId, config }: OneBank & { config: unknown }, call: Call,
+): Promise<BankConfigAnswer> {
+  return await changeConfig(deps, bankId, call, { needsExisting: false, next: () => config })
+}
 
-  /** @throws ServiceError access_denied, dependency_unavailable */
-  async get (bankId: string, context: RequestContext): Promise<BankConfigAnswer> {
-    const { key } = await this.#deps.directory.openOne(context, 'admin', bankId)
-    return toAnswer(key, await this.#read(key), this.#deps)
-  }
+/**
+ * Merges a patch (RFC 7396) into the configuration.
+ * @throws ServiceError as `put`; conflict when concurrent changes persist
+ */
+export async function patchBankConfig (
+  deps: Dependencies, { bank_id: bankId, patch }: OneBank & { patch: unknown }, call: Call,
+): Promise<BankConfigAnswer> {
+  const next = (existing: BankConfiguration) => mergePatch(existing, patch, BankConfigurationSchema)
+  return await changeConfig(deps, bankId, call, { needsExisting: true, next })
+}
 
-  /**
-   * Replaces the configuration.
-   * @throws ServiceError invalid_request that names each invalid field; precondition_failed; not_supported
-   */
-  async put (
-    { bank_id: bankId, configuration }: { bank_id: string, configuration: unknown }, context: RequestContext,
-    { precondition }: Conditional = {},
-  ): Promise<BankConfigAnswer> {
-    return await this.#change(bankId, context, { precondition, needsExisting: false, next: () => configuration })
-  }
+/** Removes the configuration. @throws ServiceError as `put` */
+export async function resetBankConfig (
+  deps: Dependencies, { bank_id: bankId }: OneBank, call: Call,
+): Promise<BankConfigAnswer> {
+  return await changeConfig(deps, bankId, call, { needsExisting: false, next: () => null })
+}
 
-  /**
-   * Merges a patch (RFC 7396) into the configuration.
-   * @throws ServiceError as `put`; conflict when concurrent changes persist
-   */
-  async patch (
-    { bank_id: bankId, patch }: { bank_id: string, patch: unknown }, context: RequestContext,
-    { precondition }: Conditional = {},
-  ): Promise<BankConfigAnswer> {
-    const next = (existing: BankConfiguration) => mergePatch(existing, patch, BankConfigurationSchema)
-    return await this.#change(bankId, context, { precondition, needsExisting: true, next })
-  }
-
-  /**
-   * Merges the patch that a function makes for the configuration to be changed. When another change intervenes, the
-   * patch is made again.
-   * @param patchFor undefined: the configuration stays as it is, which counts towards no limit
-   * @throws ServiceError as `patch`
-   */
-  async update (
-    bankId: string, patchFor: (existing: BankConfiguration) => object | undefined, context: RequestContext,
-  ): Promise<BankConfigAnswer> {
-    const current = await this.get(bankId, context)
-    if (patchFor(current.config) === undefined) return current
-    const next = (existing: BankConfiguration) => {
-      const patch = patchFor(existing)
-      return patch === undefined ? existing : mergePatch(existing, patch, BankConfigurationSchema)
-    }
-    return await this.#change(bankId, context, { precondition: undefined, needsExisting: true, next })
-  }
-
-  /** Removes the configuration. @throws ServiceError as `put` */
-  async reset (
-    bankId: string, context: RequestContext, { precondition }: Conditional = {},
-  ): Promise<BankConfigAnswer> {
-    return await this.#change(bankId, context, { precondition, needsExisting: false, next: () => null })
-  }
-
-  /** A page of the history of the configuration, newest first. @throws ServiceError invalid_request for the cursor */
-  async history (
-    { bank_id: bankId, limit: wanted, cursor }: { bank_id: string } & ConfigHistoryQuery, context: RequestContext,
-  ): Promise<BankConfigHistoryAnswer> {
-    const { directory, store: { bankConfigs }, cursors } = this.#deps
-    const { key } = await directory.openOne(context, 'admin', bankId)
-    const limit = clamp(wanted ?? CONFIG_HISTORY_PAGE.default, CONFIG_HISTORY_PAGE.min, CONFIG_HISTORY_PAGE.max)
-    const list = `history of ${bankId}`
-    const [before] = cursor === undefined ? [] : cursors.open(list, key.tenantId, cursor, isRevisionPlace)
-    // One more than a page shows whether there is a next one.
-    const entries = await bankConfigs?.history(key, { limit: limit + 1, before }) ?? []
-    const shown = entries.slice(0, limit)
-    return {
-      next_cursor: entries.length > limit ? cursors.seal(list, key.tenantId, [shown.at(-1)!.revision]) : null,
-      history: shown.map(({ document, ...rest }) => {
-        const { configuration, etag, updatedAt, updatedBy } = readStored({ document, ...rest })
-        const config = document === null ? null : configuration
-        return { config, etag, updated_at: formatInstant(updatedAt), updated_by: updatedBy }
-      }),
-    }
-  }
-
-  /** Removes a bank with its memories, configuration and history. */
-  async remove (
-    bankId: string, context: RequestContext, { signal }: Pick<OperationOptions, 'signal'> = {},
-  ): Promise<DeleteBankAnswer> {
-    const { directory, admission } = this.#deps
-    const bank = await directory.openOne(context, 'admin', bankId)
-    await admission.admit('forget', context, [bank])
-    const { memoryCount, configRemoved } = await this.#removeBank(bank.key, context, signal)
-    directory.invalidate(bank.key)
-    return { bank_id: bankId, deleted_count: memoryCount, config_deleted: configRemoved }
-  }
-
-  async #removeBank (key: BankKey, context: RequestContext, signal: AbortSignal | undefined): Promise<RemovedBank> {
-    const { store, clock } = this.#deps
-    if (store.removeBank !== undefined) return await store.removeBank(key, clock(), signal)
-    const { count } = await store.remove(key, { kind: 'all' }, { now: clock(), dryRun: false, idLimit: 0, signal })
-    // The configuration is removed last: if removing the memories fails, its grants may be needed for a retry.
-    return { memoryCount: count, configRemoved: await this.#removeConfig(key, context) }
-  }
-
-  /** For operators: the configuration of a bank of any tenant. */
-  async inspect (key: BankKey): Promise<BankConfigAnswer> {
-    return toAnswer(key, await this.#read(key), this.#deps)
-  }
-
-  /** For operators: removes the configuration of a bank of any tenant. @throws ServiceError not_supported */
-  async revoke (key: BankKey): Promise<BankConfigAnswer> {
-    const configs = this.#storeOf()
-    await configs.write(key, { document: null, updatedAt: this.#deps.clock(), updatedBy: null })
-    this.#deps.directory.invalidate(key)
-    return toAnswer(key, undefined, this.#deps)
-  }
-
-  /** The bank's own configuration in the store, for an export. */
-  async read (key: BankKey): Promise<BankConfiguration | undefined> {
-    return (await this.#read(key))?.configuration
-  }
-
-  /**
-   * Checks a configuration that is to be stored together with other data.
-   * @param at the prefix of field names in errors
-   * @returns the change, and the bank as it is once the change is stored
-   * @throws ServiceError as `put`
-   */
-  changeTo (
-    key: BankKey, configuration: unknown, context: RequestContext, at: string,
-  ): { change: NewBankConfig, target: OpenBank } {
-    this.#storeOf()
-    const checked = checkBankConfiguration(key.bankId, configuration, this.#deps, { at })
-    return { change: this.#changeOf(checked, context), target: resolveBank(key, checked, this.#deps.live.current) }
-  }
-
-  async #change (bankId: string, context: RequestContext, change: Change): Promise<BankConfigAnswer> {
-    const { directory, admission } = this.#deps
-    const bank = await directory.openOne(context, 'admin', bankId)
-    const { key } = bank
-    this.#storeOf()
-    await admission.admit('configure', context, [bank])
-    const attempt = async () => await this.#attempt(key, context, change)
-    return change.needsExisting ? await this.#merges.run(bankKeyString(key), attempt) : await attempt()
-  }
-
-  async #attempt (
-    key: BankKey, context: RequestContext, { precondition, needsExisting, next }: Change,
-  ): Promise<BankConfigAnswer> {
-    const configs = this.#storeOf()
-    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-      const existing = needsExisting || precondition !== undefined ? await this.#read(key) : undefined
-      requirePrecondition(precondition, existing?.etag ?? UNSET_ETAG)
-      const before = existing?.configuration ?? {}
-      const proposed = next(before)
-      if (proposed === before) return toAnswer(key, existing, this.#deps)
-      const changes = needsExisting ? existing?.configuration : undefined
-      const checked = proposed === null ? null : checkBankConfiguration(key.bankId, proposed, this.#deps, { changes })
-      const change = this.#changeOf(checked, context)
-      const expected = needsExisting || precondition !== undefined ? { expected: existing?.revision ?? 0 } : {}
-      const { changed, revision } = await configs.write(key, { ...change, ...expected })
-      if (changed) {
-        this.#deps.directory.invalidate(key)
-        return toAnswer(key, change.document === null ? undefined : readStored({ ...change, revision }), this.#deps)
-      }
-    }
-    throw new ServiceError(
-      'conflict', 'Other changes of the bank\'s configuration were made at the same time; read it and try again',
-    )
-  }
-
-  #changeOf (configuration: BankConfiguration | null, context: RequestContext): NewBankConfig {
-    return {
-      document: configuration === null ? null : JSON.stringify(configuration),
-      updatedAt: this.#deps.clock(),
-      updatedBy: context.principal ?? null,
-    }
-  }
-
-  /** Removes the configuration in a store without `removeBank`. @returns whether any was set */
-  async #removeConfig (key: BankKey, context: RequestContext): Promise<boolean> {
-    const { bankConfigs } = this.#deps.store
-    if (bankConfigs === undefined || (await bankConfigs.read([key])).length === 0) return false
-    const { changed } = await bankConfigs.write(key, this.#changeOf(null, context))
-    return changed
-  }
-
-  async #read (key: BankKey): Promise<StoredConfig | undefined> {
-    const { bankConfigs } = this.#deps.store
-    if (bankConfigs === undefined) return undefined
-    const [found] = await bankConfigs.read([key])
-    return found === undefined ? undefined : readStored(found.config)
-  }
-
-  #storeOf (): BankConfigStore {
-    const { bankConfigs } = this.#deps.store
-    if (bankConfigs === undefined) {
-      throw new ServiceError('not_supported', 'The configured vector store keeps no configuration of banks')
-    }
-    return bankConfigs
+/** A page of the history of the configuration, newest first. @throws ServiceError invalid_request for the cursor */
+export async function getBankConfigHistory (
+  deps: Dependencies, { bank_id: bankId, limit: wanted, cursor }: OneBank & ConfigHistoryQuery, { context }: Call,
+): Promise<BankConfigHistoryAnswer> {
+  const { directory, store: { bankConfigs }, cursors } = deps
+  const { key } = await directory.openOne(context, 'admin', bankId)
+  const limit = clamp(wanted ?? CONFIG_HISTORY_PAGE.default, CONFIG_HISTORY_PAGE.min, CONFIG_HISTORY_PAGE.max)
+  const list = `history of ${bankId}`
+  const [before] = cursor === undefined ? [] : cursors.open(list, key.tenantId, cursor, isRevisionPlace)
+  // One more than a page shows whether there is a next one.
+  const entries = await bankConfigs?.history(key, { limit: limit + 1, before }) ?? []
+  const shown = entries.slice(0, limit)
+  return {
+    next_cursor: entries.length > limit ? cursors.seal(list, key.tenantId, [shown.at(-1)!.revision]) : null,
+    history: shown.map(({ document, ...rest }) => {
+      const { configuration, etag, updatedAt, updatedBy } = readStored({ document, ...rest })
+      const config = document === null ? null : configuration
+      return { config, etag, updated_at: formatInstant(updatedAt), updated_by: updatedBy }
+    }),
   }
 }
 
+/** Removes a bank with its memories, configuration and history. */
+export async function deleteBank (
+  deps: Dependencies, { bank_id: bankId }: OneBank, { context, signal }: Call,
+): Promise<DeleteBankAnswer> {
+  const { directory, admission } = deps
+  const bank = await directory.openOne(context, 'admin', bankId)
+  await admission.admit('forget', context, [bank])
+  const { memoryCount, configRemoved } = await removeBank(deps, bank.key, context, signal)
+  directory.invalidate(bank.key)
+  return { bank_id: bankId, deleted_count: memoryCount, config_deleted: configRemoved }
+}
+
+async function removeBank (
+  deps: Dependencies, key: BankKey, context: RequestContext, signal: AbortSignal | undefined,
+): Promise<RemovedBank> {
+  const { store, clock } = deps
+  if (store.removeBank !== undefined) return await store.removeBank(key, clock(), signal)
+  const { count } = await store.remove(key, { kind: 'all' }, { now: clock(), dryRun: false, idLimit: 0, signal })
+  // The configuration is removed last: if removing the memories fails, its grants may be needed for a retry.
+  return { memoryCount: count, configRemoved: await removeConfig(deps, key, context) }
+}
+
+/** For operators: the configuration of a bank of any tenant. */
+export async function inspectBankConfig (deps: Dependencies, key: BankKey): Promise<BankConfigAnswer> {
+  return toAnswer(key, await storedConfig(deps, key), deps)
+}
+
+/** For operators: removes the configuration of a bank of any tenant. @throws ServiceError not_supported */
+export async function revokeBankConfig (deps: Dependencies, key: BankKey): Promise<BankConfigAnswer> {
+  const configs = storeOf(deps)
+  await configs.write(key, { document: null, updatedAt: deps.clock(), updatedBy: null })
+  deps.directory.invalidate(key)
+  return toAnswer(key, undefined, deps)
+}
+
+/**
+ * Checks a configuration that is to be stored together with other data.
+ * @param at the prefix of field names in errors
+ * @returns the change, and the bank as it is once the change is stored
+ * @throws ServiceError as `put`
+ */
+export function changeTo (
+  deps: Dependencies, key: BankKey, configuration: unknown, context: RequestContext, at: string,
+): { change: NewBankConfig, target: OpenBank } {
+  storeOf(deps)
+  const checked = checkBankConfiguration(key.bankId, configuration, deps, { at })
+  return { change: changeOf(deps, checked, context), target: resolveBank(key, checked, deps.live.current) }
+}
+
+async function changeConfig (
+  deps: Dependencies, bankId: string, call: Call, change: Change,
+): Promise<BankConfigAnswer> {
+  const bank = await deps.directory.openOne(call.context, 'admin', bankId)
+  const { key } = bank
+  storeOf(deps)
+  await deps.admission.admit('configure', call.context, [bank])
+  const attempt = async () => await attemptChange(deps, key, call, change)
+  return change.needsExisting ? await deps.queues.settings.run(bankKeyString(key), attempt) : await attempt()
+}
+
+async function attemptChange (
+  deps: Dependencies, key: BankKey, { context, precondition }: Call, { needsExisting, next }: Change,
+): Promise<BankConfigAnswer> {
+  const configs = storeOf(deps)
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const existing = needsExisting || precondition !== undefined ? await storedConfig(deps, key) : undefined
+    requirePrecondition(precondition, existing?.etag ?? UNSET_ETAG)
+    const before = existing?.configuration ?? {}
+    const proposed = next(before)
+    if (proposed === before) return toAnswer(key, existing, deps)
+    const changes = needsExisting ? existing?.configuration : undefined
+    const checked = proposed === null ? null : checkBankConfiguration(key.bankId, proposed, deps, { changes })
+    const change = changeOf(deps, checked, context)
+    const expected = needsExisting || precondition !== undefined ? { expected: existing?.revision ?? 0 } : {}
+    const { changed, revision } = await configs.write(key, { ...change, ...expected })
+    if (changed) {
+      deps.directory.invalidate(key)
+      return toAnswer(key, change.document === null ? undefined : readStored({ ...change, revision }), deps)
+    }
+  }
+  throw new ServiceError(
+    'conflict', 'Other changes of the bank\'s configuration were made at the same time; read it and try again',
+  )
+}
+
+function changeOf (
+  deps: Dependencies, configuration: BankConfiguration | null, context: RequestContext,
+): NewBankConfig {
+  return {
+    document: configuration === null ? null : JSON.stringify(configuration),
+    updatedAt: deps.clock(),
+    updatedBy: context.principal ?? null,
+  }
+}
+
+/** Removes the configuration in a store without `removeBank`. @returns whether any was set */
+async function removeConfig (deps: Dependencies, key: BankKey, context: RequestContext): Promise<boolean> {
+  const { bankConfigs } = deps.store
+  if (bankConfigs === undefined || (await bankConfigs.read([key])).length === 0) return false
+  const { changed } = await bankConfigs.write(key, changeOf(deps, null, context))
+  return changed
+}
+
+export async function storedConfig (deps: Dependencies, key: BankKey): Promise<StoredConfig | undefined> {
+  const { bankConfigs } = deps.store
+  if (bankConfigs === undefined) return undefined
+  const [found] = await bankConfigs.read([key])
+  return found === undefined ? undefined : readStored(found.config)
+}
+
+function storeOf (deps: Dependencies): BankConfigStore {
+  const { bankConfigs } = deps.store
+  if (bankConfigs === undefined) {
+    throw new ServiceError('not_supported', 'The configured vector store keeps no configuration of banks')
+  }
+  return bankConfigs
+}
+
 /** A bank's own configuration, the settings in force, and the origin of each value. */
-export function toAnswer (
+function toAnswer (
   key: BankKey, stored: StoredConfig | undefined, { live, access }: Pick<Dependencies, 'live' | 'access'>,
 ): BankConfigAnswer {
   const { operator, bankGrants } = live.current
-  const { access: own = [], ...sections } = stored?.configuration ?? {}
-  const { sections: effective, origin } = operator.explain(key.bankId, sections)
+  const { access: grants = [], ...own } = stored?.configuration ?? {}
+  const { settings: effective, origin } = operator.explain(key.bankId, own)
   const granted = access.grantsOn(key.bankId).map(({ principal, permissions }) => (
     { principal, permissions: [...permissions] }
   ))
-  const ownInForce = bankGrants ? own : []
+  const ownInForce = bankGrants ? grants : []
   const origins: BankConfigAnswer['origin'] = {
     ...origin, access: ownInForce.length > 0 ? 'bank' : granted.length > 0 ? 'file' : 'default',
   }
-  const profile = operator.profileOf(key.bankId, sections.profile)
+  const profile = operator.profileOf(key.bankId, own.profile)
   if (profile !== undefined) origins['profile'] = profile.origin
   return {
     config: stored?.configuration ?? {},
@@ -312,9 +282,9 @@ function checkBankConfiguration (
   return configuration
 }
 
-function faultsOf (bankId: string, { access, ...sections }: BankConfiguration, rules: Rules): FieldError[] {
+function faultsOf (bankId: string, { access, ...own }: BankConfiguration, rules: Rules): FieldError[] {
   const { operator, bankGrants } = rules.live.current
-  const faults = operator.faults(bankId, sections)
+  const faults = operator.faults(bankId, own)
   if (access !== undefined && !bankGrants) {
     faults.push({ field: 'access', message: 'is not allowed on this server (access_control.bank_grants is false)' })
   }

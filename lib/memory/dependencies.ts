@@ -1,3 +1,6 @@
+import type { Timer } from '../concurrency/deadline.js'
+import type { KeyedQueue } from '../concurrency/keyed-queue.js'
+import type { RequestContext } from '../identity/context.js'
 import type { AccessControl } from '../access/access-control.js'
 import type { Clock } from '../time/clock.js'
 import type { IdSource } from '../validation/ids.js'
@@ -12,12 +15,12 @@ import type { SealedCursors } from './cursor.js'
 import type { IdempotencyService, IdempotencyKey } from './idempotency.js'
 import type { Indexer } from './indexer.js'
 import type { MeteredLanguageModel } from './metered-language-model.js'
-import type { ModelAssistedRecall } from './model-assisted-recall.js'
 import type { EmbeddingBackfill } from './embedding-backfill.js'
 import type { Precondition } from './bank-configurations.js'
 
-/** Options of the operations of MemoryService. Each operation takes those that have an effect on it. */
-export interface OperationOptions {
+/** Who calls, and what is about the call and not about the request. An operation reads what has an effect on it. */
+export interface Call {
+  readonly context: RequestContext
   /** Marks repeats of a write, which get the answer of the first. */
   readonly idempotency?: IdempotencyKey | undefined
   /**
@@ -29,12 +32,6 @@ export interface OperationOptions {
   readonly precondition?: Precondition | undefined
 }
 
-/** Options of an operation that searches. */
-export type SearchOptions = Pick<OperationOptions, 'signal'>
-
-/** Options of an operation that stores memories. */
-export type RetainOptions = Pick<OperationOptions, 'idempotency' | 'signal'>
-
 /** The dependencies that the operations of the memory service share. */
 export interface Dependencies {
   store: VectorStore
@@ -42,7 +39,6 @@ export interface Dependencies {
   languageModel: LanguageModel
   /** Used for every call of the language model. */
   meteredModel: MeteredLanguageModel
-  modelAssistedRecall: ModelAssistedRecall
   /** Undefined when none is configured. */
   reranker: Reranker | undefined
   access: AccessControl
@@ -63,4 +59,22 @@ export interface Dependencies {
   newId: IdSource
   /** Writes to the operator's log. */
   warn: (message: string) => void
+  /** A monotonic clock in milliseconds. */
+  timer: Timer
+  /** Answers reflects in the extractive mode. */
+  extractive: LanguageModel
+  /** Makes a new random delimiter of 32 hexadecimal digits. */
+  newBoundary: () => string
+  /** Order the writes to each bank. */
+  queues: {
+    /**
+     * Of retains with deduplication: two different items could otherwise both replace the same near-duplicate, and one
+     * of them would be lost.
+     */
+    retains: KeyedQueue
+    /** Of imports, each of which holds its whole body in memory. */
+    imports: KeyedQueue
+    /** Of merges into the configuration, most of which would otherwise be overtaken in all attempts. */
+    settings: KeyedQueue
+  }
 }

@@ -7,59 +7,50 @@ import { roundedMs } from '../time/rounded-ms.js'
 import type { ReferenceTime } from '../retrieval/request.js'
 import type { Filters } from '../stores/vector-store.js'
 import type { BankSettings } from '../config/bank-schema.js'
-import type { Dependencies, SearchOptions } from './dependencies.js'
+import type { Dependencies, Call } from './dependencies.js'
 import { commonSettings, type OpenBank } from './bank-directory.js'
-import type { AssistedRecall } from './model-assisted-recall.js'
+import { modelReranker, refuseUnsupported, rewordings, type AssistedRecall } from './model-assisted-recall.js'
 import { clamp, readFilters, readReference, toHit, type WireFilters } from './records.js'
 import { RESULTS, type RecallAnswer, type RecallRequest, type Trace } from './schemas.js'
 
-/** The recall operation. */
-export class RecallService {
-  readonly #deps: Dependencies
-
-  constructor (deps: Dependencies) {
-    this.#deps = deps
+export async function recall (
+  deps: Dependencies, request: RecallRequest, { context, signal }: Call,
+): Promise<RecallAnswer> {
+  const { admission, retriever } = deps
+  const search = await openSearch(request, context, deps)
+  const { banks } = search
+  const settings = { retrieval: narrowed(search.settings.retrieval, request.strategies) }
+  if (request.rewrite === true || request.model_rerank === true) {
+    refuseUnsupported(deps, request, settings)
   }
-
-  async recall (
-    request: RecallRequest, context: RequestContext, { signal }: SearchOptions = {},
-  ): Promise<RecallAnswer> {
-    const { admission, retriever, modelAssistedRecall } = this.#deps
-    const search = await openSearch(request, context, this.#deps)
-    const { banks } = search
-    const settings = { retrieval: narrowed(search.settings.retrieval, request.strategies) }
-    if (request.rewrite === true || request.model_rerank === true) {
-      modelAssistedRecall.refuseUnsupported(request, settings)
-    }
-    await admission.admit('recall', context, banks)
-    const explain = request.explain === true
-    const options = { banks, context, settings, signal }
-    const rewrites = request.rewrite === true ? await this.#rewrites(request.query, options) : []
-    const reranker = request.model_rerank === true ? modelAssistedRecall.reranker(options) : undefined
-    const retrieval = { ...retrievalOf(request, { ...search, settings }), rewrites, reranker, signal }
-    let rankings: RecallObservation['rankings'] = []
-    const retrieved = await retriever.retrieve(retrieval, explain ? (seen) => { rankings = seen.rankings } : undefined)
-    const explanations = explain ? explainHits(retrieved.hits, rankings) : undefined
-    const answer: RecallAnswer = {
-      hits: retrieved.hits.map((hit, index) => toHit(hit, explanations?.[index])),
-      total_available: retrieved.total,
-      truncated: retrieved.truncated,
-      usage: { tokens: retrieved.tokens },
-    }
-    if (rewrites === undefined) answer.degraded = ['rewrite', ...retrieved.degraded]
-    else if (retrieved.degraded.length > 0) answer.degraded = [...retrieved.degraded]
-    if (explain) answer.trace = toTrace(retrieved)
-    return answer
+  await admission.admit('recall', context, banks)
+  const explain = request.explain === true
+  const options = { banks, context, settings, signal }
+  const rewrites = request.rewrite === true ? await rewritesOf(deps, request.query, options) : []
+  const reranker = request.model_rerank === true ? modelReranker(deps, options) : undefined
+  const retrieval = { ...retrievalOf(request, { ...search, settings }), rewrites, reranker, signal }
+  let rankings: RecallObservation['rankings'] = []
+  const retrieved = await retriever.retrieve(retrieval, explain ? (seen) => { rankings = seen.rankings } : undefined)
+  const explanations = explain ? explainHits(retrieved.hits, rankings) : undefined
+  const answer: RecallAnswer = {
+    hits: retrieved.hits.map((hit, index) => toHit(hit, explanations?.[index])),
+    total_available: retrieved.total,
+    truncated: retrieved.truncated,
+    usage: { tokens: retrieved.tokens },
   }
+  if (rewrites === undefined) answer.degraded = ['rewrite', ...retrieved.degraded]
+  else if (retrieved.degraded.length > 0) answer.degraded = [...retrieved.degraded]
+  if (explain) answer.trace = toTrace(retrieved)
+  return answer
+}
 
-  /** @returns undefined when the model fails or is late */
-  async #rewrites (query: string, options: AssistedRecall): Promise<string[] | undefined> {
-    try {
-      return await this.#deps.modelAssistedRecall.rewrite(query, options)
-    } catch (error) {
-      if (options.signal?.aborted === true) throw error
-      return undefined
-    }
+/** @returns undefined when the model fails or is late */
+async function rewritesOf (deps: Dependencies, query: string, options: AssistedRecall): Promise<string[] | undefined> {
+  try {
+    return await rewordings(deps, query, options)
+  } catch (error) {
+    if (options.signal?.aborted === true) throw error
+    return undefined
   }
 }
 

@@ -1,12 +1,11 @@
-import { DeadlineExceeded, Deadline, type Timer } from '../concurrency/deadline.js'
+import { DeadlineExceeded, Deadline } from '../concurrency/deadline.js'
 import { ServiceError } from '../errors/service-error.js'
-import type { RequestContext } from '../identity/context.js'
 import { formatAtOffset, formatInstant } from '../time/clock.js'
-import type { JsonSchema, LanguageModel } from '../models/language-model.js'
+import type { JsonSchema } from '../models/language-model.js'
 import type { Admission } from '../policy/admission.js'
 import type { Filters } from '../stores/vector-store.js'
 import { isAtLeast, type Trust } from '../identity/trust.js'
-import type { Dependencies, SearchOptions } from './dependencies.js'
+import type { Dependencies, Call } from './dependencies.js'
 import { NO_USAGE, type ModelUsage, type MeteredCall } from './metered-language-model.js'
 import {
   generateStructuredAnswer, streamAnswer, generateAnswer, extractiveAnswer, type AnswerRequest, type ModelAnswer,
@@ -25,135 +24,124 @@ const NO_EVIDENCE = 'There are no memories that answer this.'
 
 type Conclusion = Omit<ReflectAnswer, 'usage'>
 
-/** The reflect operation: recall, select evidence, call the model with it, and filter the citations of its answer. */
-export class ReflectService {
-  readonly #deps: Dependencies
-  readonly #options: ReflectOptions
-
-  constructor (deps: Dependencies, options: ReflectOptions) {
-    this.#deps = deps
-    this.#options = options
+/** @throws ServiceError */
+export async function reflect (
+  deps: Dependencies, request: ReflectRequest, call: Call,
+): Promise<ReflectAnswer> {
+  const run = await prepareReflect(deps, request, call)
+  const { deadline, question, schema } = run
+  try {
+    if (question === undefined) return { ...abstention(run), usage: usageOf(NO_USAGE) }
+    const { answered, degraded } = await withExtractiveFallback(deps, run, question, async () => (
+      await deadline.wait(
+        schema === undefined ? generateAnswer(question) : generateStructuredAnswer(question, schema),
+      )
+    ))
+    return { ...conclusionOf(run, answered, degraded), usage: usageOf(answered.usage) }
+  } catch (error) {
+    run.admitted.release()
+    throw error
+  } finally {
+    deadline.end()
   }
+}
 
-  /** @throws ServiceError */
-  async reflect (
-    request: ReflectRequest, context: RequestContext, options: SearchOptions = {},
-  ): Promise<ReflectAnswer> {
-    const run = await prepareReflect(request, context, this.#deps, this.#options, options)
-    const { deadline, question, schema } = run
-    try {
-      if (question === undefined) return { ...this.#abstention(run), usage: usageOf(NO_USAGE) }
-      const { answered, degraded } = await this.#withExtractiveFallback(run, question, async () => (
-        await deadline.wait(
-          schema === undefined ? generateAnswer(question) : generateStructuredAnswer(question, schema),
-        )
-      ))
-      return { ...this.#conclusion(run, answered, degraded), usage: usageOf(answered.usage) }
-    } catch (error) {
-      run.admitted.release()
-      throw error
-    } finally {
-      deadline.end()
-    }
-  }
-
-  /**
-   * Streams the answer as events. Errors of the request and of the recall are thrown before the first event. A consumer
-   * that stops reading ends the model's call.
-   * @throws ServiceError
-   */
-  async * stream (
-    request: ReflectRequest, context: RequestContext, options: SearchOptions = {},
-  ): AsyncGenerator<ReflectEvent, void> {
-    const run = await prepareReflect(request, context, this.#deps, this.#options, options)
-    const { deadline, question, schema, evidence, includedSources } = run
-    // Whether the quota counts this reflect: from the first text on, however the stream ends.
-    let counts = false
-    try {
-      yield { event: 'evidence', data: { sources: includedSources === false ? [] : [...evidence] } }
-      if (question === undefined) {
-        counts = true
-        yield { event: 'usage', data: usageOf(NO_USAGE) }
-        yield { event: 'done', data: this.#abstention(run) }
-        return
-      }
-      let streamed = ''
-      let outcome: { answered: ModelAnswer, degraded: boolean }
-      if (schema === undefined) {
-        const stream = streamAnswer(question)
-        try {
-          let answered: ModelAnswer | undefined
-          while (answered === undefined) {
-            const { done, value } = await deadline.wait(stream.next())
-            if (done === true) answered = value
-            else {
-              streamed += value
-              counts = true
-              yield { event: 'delta', data: { text: value } }
-            }
-          }
-          outcome = { answered, degraded: false }
-        } catch (error) {
-          // Text that was sent cannot be withdrawn, so another answer cannot follow it.
-          if (streamed !== '') throw reflectFailure(error, deadline)
-          outcome = await this.#withExtractiveFallback(run, question, async () => { throw error })
-        } finally {
-          void stream.return(undefined as never).catch(() => {})
-        }
-      } else {
-        outcome = await this.#withExtractiveFallback(run, question, async () => (
-          await deadline.wait(generateStructuredAnswer(question, schema))
-        ))
-      }
-      const { answered, degraded } = outcome
-      const done = this.#conclusion(run, answered, degraded)
+/**
+ * Streams the answer as events. Errors of the request and of the recall are thrown before the first event. A consumer
+ * that stops reading ends the model's call.
+ * @throws ServiceError
+ */
+export async function * reflectStream (
+  deps: Dependencies, request: ReflectRequest, call: Call,
+): AsyncGenerator<ReflectEvent, void> {
+  const run = await prepareReflect(deps, request, call)
+  const { deadline, question, schema, evidence, includedSources } = run
+  // Whether the quota counts this reflect: from the first text on, however the stream ends.
+  let counts = false
+  try {
+    yield { event: 'evidence', data: { sources: includedSources === false ? [] : [...evidence] } }
+    if (question === undefined) {
       counts = true
-      if (streamed === '') yield { event: 'delta', data: { text: done.answer } }
-      yield { event: 'usage', data: usageOf(answered.usage) }
-      yield { event: 'done', data: done }
-    } finally {
-      if (!counts) run.admitted.release()
-      deadline.end()
+      yield { event: 'usage', data: usageOf(NO_USAGE) }
+      yield { event: 'done', data: abstention(run) }
+      return
     }
-  }
-
-  /** Falls back to sentences of the evidence when the model fails and the configuration allows it. */
-  async #withExtractiveFallback (
-    run: ReflectRun, question: AnswerRequest, answer: () => Promise<ModelAnswer>,
-  ): Promise<{ answered: ModelAnswer, degraded: boolean }> {
-    try {
-      return { answered: await answer(), degraded: false }
-    } catch (error) {
-      const failure = reflectFailure(error, run.deadline)
-      // A store that fails to count the call throws this error itself; the model is not at fault then.
-      const isStores = error instanceof ServiceError && error.code === 'dependency_unavailable'
-      const isModels = !isStores && failure instanceof ServiceError &&
-        ['dependency_unavailable', 'deadline_exceeded', 'overloaded', 'model_output_invalid'].includes(failure.code)
-      // Sentences of memories cannot satisfy a schema, so a caller with a schema gets the error.
-      if (!isModels || callerHasAborted(run.deadline) || run.schema !== undefined ||
-        this.#deps.live.current.degradedMode === 'error') throw failure
-      this.#deps.warn('reflect answers without the language model, from the sentences of memories: ' +
-        `${failure.cause instanceof Error ? failure.cause.message : failure.detail}`)
-      return { answered: await extractiveAnswer(this.#options.extractive, question), degraded: true }
+    let streamed = ''
+    let outcome: { answered: ModelAnswer, degraded: boolean }
+    if (schema === undefined) {
+      const stream = streamAnswer(question)
+      try {
+        let answered: ModelAnswer | undefined
+        while (answered === undefined) {
+          const { done, value } = await deadline.wait(stream.next())
+          if (done === true) answered = value
+          else {
+            streamed += value
+            counts = true
+            yield { event: 'delta', data: { text: value } }
+          }
+        }
+        outcome = { answered, degraded: false }
+      } catch (error) {
+        // Text that was sent cannot be withdrawn, so another answer cannot follow it.
+        if (streamed !== '') throw reflectFailure(error, deadline)
+        outcome = await withExtractiveFallback(deps, run, question, async () => { throw error })
+      } finally {
+        void stream.return(undefined as never).catch(() => {})
+      }
+    } else {
+      outcome = await withExtractiveFallback(deps, run, question, async () => (
+        await deadline.wait(generateStructuredAnswer(question, schema))
+      ))
     }
+    const { answered, degraded } = outcome
+    const done = conclusionOf(run, answered, degraded)
+    counts = true
+    if (streamed === '') yield { event: 'delta', data: { text: done.answer } }
+    yield { event: 'usage', data: usageOf(answered.usage) }
+    yield { event: 'done', data: done }
+  } finally {
+    if (!counts) run.admitted.release()
+    deadline.end()
   }
+}
 
-  #abstention ({ degraded }: Pick<ReflectRun, 'degraded'>): Conclusion {
-    return { answer: NO_EVIDENCE, abstained: true, sources: [], degraded: degraded.length > 0 ? degraded : undefined }
+/** Falls back to sentences of the evidence when the model fails and the configuration allows it. */
+async function withExtractiveFallback (
+  deps: Dependencies, run: ReflectRun, question: AnswerRequest, answer: () => Promise<ModelAnswer>,
+): Promise<{ answered: ModelAnswer, degraded: boolean }> {
+  try {
+    return { answered: await answer(), degraded: false }
+  } catch (error) {
+    const failure = reflectFailure(error, run.deadline)
+    // A store that fails to count the call throws this error itself; the model is not at fault then.
+    const isStores = error instanceof ServiceError && error.code === 'dependency_unavailable'
+    const isModels = !isStores && failure instanceof ServiceError &&
+      ['dependency_unavailable', 'deadline_exceeded', 'overloaded', 'model_output_invalid'].includes(failure.code)
+    // Sentences of memories cannot satisfy a schema, so a caller with a schema gets the error.
+    if (!isModels || callerHasAborted(run.deadline) || run.schema !== undefined ||
+      deps.live.current.degradedMode === 'error') throw failure
+    deps.warn('reflect answers without the language model, from the sentences of memories: ' +
+      `${failure.cause instanceof Error ? failure.cause.message : failure.detail}`)
+    return { answered: await extractiveAnswer(deps.extractive, question), degraded: true }
   }
+}
 
-  #conclusion (run: ReflectRun, answered: ModelAnswer, extractive: boolean): Conclusion {
-    const degraded = [...run.degraded, ...(extractive ? ['model' as const] : [])]
-    if (answered.abstained) return this.#abstention({ degraded })
-    return {
-      answer: answered.text,
-      abstained: false,
-      sources: sourcesOf(run, answered.cited),
-      structured: answered.structured,
-      unverified: answered.unverified || undefined,
-      truncated: answered.truncated || undefined,
-      degraded: degraded.length > 0 ? degraded : undefined,
-    }
+function abstention ({ degraded }: Pick<ReflectRun, 'degraded'>): Conclusion {
+  return { answer: NO_EVIDENCE, abstained: true, sources: [], degraded: degraded.length > 0 ? degraded : undefined }
+}
+
+function conclusionOf (run: ReflectRun, answered: ModelAnswer, extractive: boolean): Conclusion {
+  const degraded = [...run.degraded, ...(extractive ? ['model' as const] : [])]
+  if (answered.abstained) return abstention({ degraded })
+  return {
+    answer: answered.text,
+    abstained: false,
+    sources: sourcesOf(run, answered.cited),
+    structured: answered.structured,
+    unverified: answered.unverified || undefined,
+    truncated: answered.truncated || undefined,
+    degraded: degraded.length > 0 ? degraded : undefined,
   }
 }
 
@@ -188,14 +176,6 @@ const RESERVE_MS = 100
 /** For a short deadline the reserve is this share of it, so that the model has the rest. */
 const RESERVE_SHARE = 0.1
 
-export interface ReflectOptions {
-  /** Answers in the extractive mode. */
-  readonly extractive: LanguageModel
-  readonly timer: Timer
-  /** Makes a new random delimiter of 32 hexadecimal digits. */
-  readonly newBoundary: () => string
-}
-
 /** A reflect that is ready for the model. */
 interface ReflectRun {
   readonly admitted: Admission
@@ -214,10 +194,9 @@ interface ReflectRun {
  * @throws ServiceError
  */
 async function prepareReflect (
-  request: ReflectRequest, context: RequestContext, deps: Dependencies,
-  { timer, newBoundary }: ReflectOptions, { signal }: SearchOptions,
+  deps: Dependencies, request: ReflectRequest, { context, signal }: Call,
 ): Promise<ReflectRun> {
-  const { retriever, meteredModel, clock } = deps
+  const { retriever, meteredModel, clock, timer, newBoundary } = deps
   const search = await openSearch(request, context, deps)
   const { banks, reference, settings: { reflect } } = search
   const filters = atLeast(search.filters, reflect.min_trust)

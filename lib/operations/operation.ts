@@ -1,16 +1,10 @@
 import type { Static, TObject, TSchema } from 'typebox'
 import type { Permission } from '../access/access-control.js'
 import type { ErrorCode } from '../errors/service-error.js'
-import { isBankId, type RequestContext } from '../identity/context.js'
-import type { OperationOptions } from '../memory/dependencies.js'
-import type { MemoryService } from '../memory/service.js'
-import type { TokenBudget } from './token-budget.js'
+import { isBankId } from '../identity/context.js'
+import type { Call, Dependencies } from '../memory/dependencies.js'
 import type { InputSchema } from '../validation/schema-check.js'
-
-/** Who calls, and what is about the call and not about the request. */
-export interface Call extends OperationOptions {
-  readonly context: RequestContext
-}
+import type { TokenBudget } from './token-budget.js'
 
 /** How models get an operation. */
 export interface Tool<Request extends TObject = TObject, Answer extends TObject = TObject> {
@@ -57,7 +51,7 @@ export interface Operation<Request extends TObject = TObject, Answer extends TOb
   /** The member that is the whole body of a request. Default: the body has all members that the path has not. */
   body?: string
   tool?: Tool<Request, Answer>
-  run (memory: MemoryService, request: Static<Request>, call: Call): Promise<Static<Answer>>
+  run (deps: Dependencies, request: Static<Request>, call: Call): Promise<Static<Answer>>
 }
 
 /** Keeps the types of the request and the answer between their schemas and the functions. */

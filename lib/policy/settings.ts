@@ -12,8 +12,8 @@ export interface Capabilities {
   hasReranker: boolean
 }
 
-/** The sections that the admins of a bank set, without the grants. */
-export type BankOwnSections = Omit<BankConfiguration, 'access'>
+/** The settings that the admins of a bank set, without the grants. */
+export type OwnSettings = Omit<BankConfiguration, 'access'>
 
 type PolicyFile = Pick<
   FileConfig, 'homeostasis' | 'barriers' | 'signal_quality' | 'retrieval' | 'reflect' | 'banks' | 'profiles'
@@ -30,7 +30,7 @@ interface Level {
 }
 
 /**
- * The settings in force for each bank. The layers from the lowest to the highest: defaults, the sections of the file,
+ * The settings in force for each bank. The layers from the lowest to the highest: defaults, the settings of the file,
  * the profile that the bank's entry in the file chooses, that entry, the profile that the bank itself chooses, and what
  * the bank itself sets; the last two within the limits of those before. One entry applies: a literal bank id wins over
  * patterns, a longer pattern over a shorter one.
@@ -49,8 +49,8 @@ export class OperatorSettings {
     this.#profiles = new Map(Object.entries(file.profiles ?? {}))
     const { homeostasis, barriers, signal_quality: signalQuality, retrieval, reflect } = file
     const layers: Layer[] = [
-      { origin: 'default', sections: { ...defaultSections(capabilities.semanticWeight) } },
-      { origin: 'file', sections: { homeostasis, barriers, signal_quality: signalQuality, retrieval, reflect } },
+      { origin: 'default', settings: { ...defaultSections(capabilities.semanticWeight) } },
+      { origin: 'file', settings: { homeostasis, barriers, signal_quality: signalQuality, retrieval, reflect } },
     ]
     this.#global = { at: '', profile: undefined, layers, merged: mergeLayers(layers) }
     for (const [bankId, entry] of Object.entries(file.banks ?? {})) {
@@ -63,7 +63,7 @@ export class OperatorSettings {
 
   /** The settings of banks without an entry of their own. */
   get global (): BankSettings {
-    return this.#global.merged.sections
+    return this.#global.merged.settings
   }
 
   /** Problems of the file: weights with which a recall finds nothing, or searches vectors that are never made. */
@@ -71,7 +71,7 @@ export class OperatorSettings {
     const isEmbedding = this.global.retrieval.weights.semantic > 0
     const levels = [this.#global, ...this.#literal.values(), ...this.#patterned.map(({ level }) => level)]
     return levels.flatMap(({ at, merged }) => {
-      const { lexical, semantic } = merged.sections.retrieval.weights
+      const { lexical, semantic } = merged.settings.retrieval.weights
       if (lexical + semantic === 0) return [`${at}retrieval.weights: one of lexical and semantic must be above 0`]
       if (semantic === 0 || isEmbedding) return []
       return [`${at}retrieval.weights.semantic: must be 0 while it is 0 for all banks, since no vectors are made then`]
@@ -79,12 +79,12 @@ export class OperatorSettings {
   }
 
   /** The settings in force for a bank. @param own what its admins set, if anything */
-  of (bankId: string, own?: BankOwnSections): BankSettings {
-    return this.explain(bankId, own).sections
+  of (bankId: string, own?: OwnSettings): BankSettings {
+    return this.explain(bankId, own).settings
   }
 
   /** As `of`, with the origin of each value. */
-  explain (bankId: string, own?: BankOwnSections): Merged {
+  explain (bankId: string, own?: OwnSettings): Merged {
     const level = this.#level(bankId)
     if (own === undefined) return level.merged
     return withWeights(withinCeilings(this.#merged(level, own), level.merged), level.merged)
@@ -106,7 +106,7 @@ export class OperatorSettings {
    * The faults of settings that the admins of a bank want to change: values beyond the operator's limits, and settings
    * without effect on this server.
    */
-  faults (bankId: string, own: BankOwnSections): FieldError[] {
+  faults (bankId: string, own: OwnSettings): FieldError[] {
     const level = this.#level(bankId)
     const merged = this.#merged(level, own)
     const faults = ceilingViolations(merged, level.merged).map(({ path, allowed }) => merged.origin[path] === 'profile'
@@ -115,7 +115,7 @@ export class OperatorSettings {
     if (own.profile !== undefined && !this.#profiles.has(own.profile)) {
       faults.push({ field: 'profile', message: 'must be the name of a profile of the server\'s configuration file' })
     }
-    const { lexical, semantic } = merged.sections.retrieval.weights
+    const { lexical, semantic } = merged.settings.retrieval.weights
     if (lexical + semantic === 0) {
       faults.push({ field: 'retrieval.weights', message: 'must leave one of lexical and semantic above 0' })
     }
@@ -136,13 +136,13 @@ export class OperatorSettings {
       this.#global
   }
 
-  #levelOf (at: string, { profile, access: _, ...sections }: BankEntry): Level {
-    const layers = [...this.#global.layers, ...this.#profileLayer(profile), layer('file', sections)]
+  #levelOf (at: string, { profile, access: _, ...settings }: BankEntry): Level {
+    const layers = [...this.#global.layers, ...this.#profileLayer(profile), layer('file', settings)]
     return { at, profile, layers, merged: mergeLayers(layers) }
   }
 
-  #merged (level: Level, { profile, ...sections }: BankOwnSections): Merged {
-    return mergeLayers([...level.layers, ...this.#profileLayer(profile), layer('bank', sections)])
+  #merged (level: Level, { profile, ...settings }: OwnSettings): Merged {
+    return mergeLayers([...level.layers, ...this.#profileLayer(profile), layer('bank', settings)])
   }
 
   /** The profile may have been removed from the file after the bank chose it; it then has no effect. */
@@ -154,18 +154,18 @@ export class OperatorSettings {
 
 /** If the file switches off the only strategy that a bank has left on, recall uses the weights of the file. */
 function withWeights (bank: Merged, operator: Merged): Merged {
-  const { lexical, semantic } = bank.sections.retrieval.weights
+  const { lexical, semantic } = bank.settings.retrieval.weights
   if (lexical + semantic > 0) return bank
-  const { retrieval } = bank.sections
+  const { retrieval } = bank.settings
   const path = 'retrieval.weights.lexical'
   return {
-    sections: { ...bank.sections, retrieval: { ...retrieval, weights: operator.sections.retrieval.weights } },
+    settings: { ...bank.settings, retrieval: { ...retrieval, weights: operator.settings.retrieval.weights } },
     origin: { ...bank.origin, [path]: operator.origin[path]! },
   }
 }
 
-function layer (origin: Origin, sections: object): Layer {
-  return { origin, sections: { ...sections } }
+function layer (origin: Origin, settings: object): Layer {
+  return { origin, settings: { ...settings } }
 }
 
 /**
@@ -218,14 +218,14 @@ interface CeilingViolation {
   allowed: string
 }
 
-/** The sections of a bank with each limit that is looser than the operator's replaced by the operator's. */
+/** The settings of a bank with each limit that is looser than the operator's replaced by the operator's. */
 function withinCeilings (bank: Merged, operator: Merged): Merged {
   return Object.keys(LIMITS).reduce((bounded, path) => {
     const value = boundFor(path, bank, operator)
     if (value === undefined) return bounded
     const from = path.endsWith('blocked_keys') ? bank.origin[path] : operator.origin[path]
     return {
-      sections: withValueAt(bounded.sections, path, value),
+      settings: withValueAt(bounded.settings, path, value),
       origin: from === undefined ? bounded.origin : { ...bounded.origin, [path]: from },
     }
   }, bank)
@@ -240,9 +240,9 @@ function ceilingViolations (bank: Merged, operator: Merged): CeilingViolation[] 
 }
 
 /** The operator's value of each limit that bounds a bank, by its path. */
-function ceilingsOf ({ sections, origin }: Merged): Record<string, unknown> {
+function ceilingsOf ({ settings, origin }: Merged): Record<string, unknown> {
   return Object.fromEntries(Object.entries(LIMITS).flatMap(([path, rule]) => {
-    const ceiling = valueAt(sections, path)
+    const ceiling = valueAt(settings, path)
     const isBound = ceiling !== undefined && !(rule === 'at_least_set' && origin[path] === 'default')
     return isBound ? [[path, ceiling]] : []
   }))
@@ -250,10 +250,10 @@ function ceilingsOf ({ sections, origin }: Merged): Record<string, unknown> {
 
 /** The settings for an operation on several banks: the tightest of each limit, and all others from `base`. */
 export function strictestLimits (base: BankSettings, banks: readonly BankSettings[]): BankSettings {
-  return banks.reduce((sections, bank) => {
+  return banks.reduce((settings, bank) => {
     // Every value is treated as set, because here a default of one bank limits the others too.
     const origin = Object.fromEntries(Object.keys(LIMITS).map((path) => [path, 'file' as const]))
-    return withinCeilings({ sections, origin }, { sections: bank, origin }).sections
+    return withinCeilings({ settings, origin }, { settings: bank, origin }).settings
   }, base)
 }
 
@@ -262,8 +262,8 @@ export function strictestLimits (base: BankSettings, banks: readonly BankSetting
  *   undefined where the bank's value is within the limit
  */
 function boundFor (path: string, bank: Merged, operator: Merged): unknown {
-  const own = valueAt(bank.sections, path)
-  const ceiling = valueAt(operator.sections, path)
+  const own = valueAt(bank.settings, path)
+  const ceiling = valueAt(operator.settings, path)
   if (ceiling === undefined) return undefined
   switch (LIMITS[path]!) {
     case 'at_most': return own === undefined || Number(own) > Number(ceiling) ? ceiling : undefined
@@ -295,29 +295,29 @@ function describe (rule: Rule, bound: unknown): string {
 /** The origin of a setting's value. */
 export type Origin = 'default' | 'file' | 'profile' | 'bank'
 
-/** The sections of one origin. */
+/** The settings of one origin. */
 export interface Layer {
   origin: Origin
-  sections: Readonly<Record<string, unknown>>
+  settings: Readonly<Record<string, unknown>>
 }
 
-/** Merged sections. */
+/** Merged settings. */
 interface Merged {
-  sections: BankSettings
+  settings: BankSettings
   /** The origin of each value by its path, such as `homeostasis.rate_limits.retain_per_minute`. */
   origin: Readonly<Record<string, Origin>>
 }
 
 /**
- * Merges sections value by value; a list is one value.
+ * Merges settings value by value; a list is one value.
  * @param layers later ones win; the first has the defaults
  */
 function mergeLayers (layers: readonly Layer[]): Merged {
-  const sections: Record<string, unknown> = {}
+  const settings: Record<string, unknown> = {}
   const origin: Record<string, Origin> = {}
-  for (const layer of layers) layOver(sections, layer.sections, '', layer.origin, origin)
+  for (const layer of layers) layOver(settings, layer.settings, '', layer.origin, origin)
   // The layer of defaults has every section and every required value of BankSettings.
-  return { sections: sections as unknown as BankSettings, origin }
+  return { settings: settings as unknown as BankSettings, origin }
 }
 
 function layOver (
@@ -338,9 +338,9 @@ function layOver (
   }
 }
 
-/** The sections with another value at a path; only the maps along the path are copied. */
-export function withValueAt<T> (sections: T, path: string, value: unknown): T {
+/** The settings with another value at a path; only the maps along the path are copied. */
+export function withValueAt<T> (settings: T, path: string, value: unknown): T {
   const [key, ...rest] = path.split('.')
-  const map: Record<string, unknown> = isJsonObject(sections) ? sections : {}
+  const map: Record<string, unknown> = isJsonObject(settings) ? settings : {}
   return { ...map, [key!]: rest.length === 0 ? value : withValueAt<unknown>(map[key!], rest.join('.'), value) } as T
 }
