@@ -1,15 +1,29 @@
 import {
-  ProtocolError, ProtocolErrorCode, Server, type JSONRPCRequest, type Result, type ServerContext,
+  type CompleteResult, type JSONRPCRequest, ProtocolError, ProtocolErrorCode, type Result, Server, type ServerContext,
 } from '@modelcontextprotocol/server'
-import { atCapacity } from '../lib/errors/service-error.js'
 import { Semaphore } from '../lib/concurrency/semaphore.js'
+import { atCapacity } from '../lib/errors/service-error.js'
+import { listBanks } from '../lib/operations/banks.js'
+import { TokenBudget } from '../lib/operations/token-budget.js'
 import type { Caller } from './caller.js'
-import { completeBank } from './completion.js'
 import { getPrompt, listPrompts } from './prompts.js'
 import type { Refusals } from './refusals.js'
 import { listResources, readResource, resourceTemplates } from './resources.js'
-import { TokenBudget } from '../lib/operations/token-budget.js'
 import { callTool, publishedTools, type ToolCall } from './tool-box.js'
+
+/** The number of banks that are searched for a prefix, and the most values that the protocol allows. */
+const MAX_BANKS = 200
+const MAX_VALUES = 100
+
+/** Completes names of banks; other arguments of prompts and resources have no list of values. */
+export async function completeBank (
+  argument: { name: string, value: string }, caller: Caller, { signal }: { signal: AbortSignal },
+): Promise<CompleteResult> {
+  if (argument.name !== 'bank_id') return { completion: { values: [], hasMore: false } }
+  const { banks, next_cursor: next } = await caller.ask(listBanks, { limit: MAX_BANKS }, { signal })
+  const found = banks.map(({ bank_id: bankId }) => bankId).filter((bankId) => bankId.startsWith(argument.value))
+  return { completion: { values: found.slice(0, MAX_VALUES), hasMore: next !== null || found.length > MAX_VALUES } }
+}
 
 const OPEN_INSTRUCTIONS = 'Memories of earlier conversations, stored in banks. Before you ask the user for ' +
   'something that they may have said before, search with recall. Store what will matter later with retain. ' +

@@ -29,6 +29,7 @@ create table memories (
   expires_at bigint,
   document_id text collate "C",
   source text,
+  speaker text collate "C",
   tokens integer not null,
   -- How far it may be believed: suspect, untrusted or trusted (lib/identity/trust.ts).
   trust text collate "C" not null,

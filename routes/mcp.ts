@@ -2,23 +2,52 @@ import { originValidation } from '@modelcontextprotocol/fastify'
 import { localhostAllowedOrigins } from '@modelcontextprotocol/server'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { disconnectSignal } from '../http/disconnect-signal.js'
-import { logFailure, toServiceError } from '../http/error-handling.js'
-import { HttpError } from '../http/error-responses.js'
-import { sendJsonRpcError } from '../http/json-rpc-errors.js'
+import { logFailure, sendError, toServiceError } from '../http/error-handling.js'
+import { errorBody, errorHeaders, HttpError, statusOf } from '../http/error-responses.js'
 import { pathParameter } from '../http/path-parameter.js'
 import { addressOf, endpointPath, METADATA_PATH } from '../http/resource-metadata.js'
 import type { McpSettings } from '../lib/config/settings.js'
-import { invalidField, ServiceError } from '../lib/errors/service-error.js'
+import { type ErrorCode, invalidField, ServiceError } from '../lib/errors/service-error.js'
 import { isBankId } from '../lib/identity/context.js'
-import { beginningOf } from '../lib/validation/shorten.js'
 import { BANK_ID_IN_WORDS } from '../lib/validation/ids.js'
 import { valueAt } from '../lib/validation/json-object.js'
-import { McpHttp } from '../mcp/http.js'
+import { beginningOf } from '../lib/validation/shorten.js'
 import { localCaller } from '../mcp/caller.js'
-import { checkMessages } from '../mcp/message-bounds.js'
+import { checkMessages, McpHttp } from '../mcp/http.js'
 import { Refusals } from '../mcp/refusals.js'
 import { createMcpServer } from '../mcp/server.js'
 import { idempotencyHeader } from './idempotency.js'
+
+/** The faults of a message that cannot be read, with their codes of JSON-RPC 2.0 (section 5.1). */
+const CODES: Partial<Record<ErrorCode, number>> = {
+  invalid_json: -32_700,
+  invalid_request: -32_600,
+  body_too_large: -32_600,
+  unsupported_media_type: -32_600,
+  internal_error: -32_603,
+}
+
+/**
+ * Sends the error of a request that the JSON-RPC handler did not answer. For a fault of the message it is a JSON-RPC
+ * error, without an id, because the message was not read. Other refusals, such as of credentials, have the format of
+ * all other routes.
+ */
+export function sendJsonRpcError (error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  const known = toServiceError(error, request)
+  const code = CODES[known.code]
+  if (code === undefined) {
+    sendError(known, request, reply)
+    return
+  }
+  logFailure(known, request)
+  const { detail, ...data } = errorBody(known, request.id)
+  void reply
+    .code(statusOf(known))
+    .headers(errorHeaders(known))
+    .type('application/json; charset=utf-8')
+    .serializer(JSON.stringify)
+    .send({ jsonrpc: '2.0', id: null, error: { code, message: detail, data } })
+}
 
 interface McpRouteOptions {
   settings: McpSettings

@@ -10,6 +10,7 @@ import { scoreBreakdown, rankingInputs, readSignals } from '../../lib/retrieval/
 import { SCORER_NAMES } from '../../lib/retrieval/scoring/scorers.js'
 import { SignalReader } from '../../lib/retrieval/scoring/signal-reader.js'
 import { InMemoryVectorStore } from '../../lib/stores/in-memory/store.js'
+import { optionalValues } from '../../lib/stores/memory-fields.js'
 import type { NewMemory, SearchRequest } from '../../lib/stores/vector-store.js'
 import { TokenCount } from '../../lib/text/tokens.js'
 import type { Conversation } from '../recall/conversation.js'
@@ -97,15 +98,15 @@ async function memoriesOf (
         ? undefined
         : await embeddings.embed(passages.map(({ start, end }) => text.slice(start, end)), {})
       memories.push({
+        ...optionalValues(() => null),
         memoryId,
         text,
         tags: [],
         metadata: turn.role === undefined ? {} : { speaker: turn.role },
         occurredAt: turn.occurredAt ?? null,
         retainedAt: now,
-        expiresAt: null,
         documentId: format === 'facts' ? null : id,
-        source: null,
+        speaker: turn.role ?? null,
         tokens: TokenCount.known(0),
         trust: 'trusted',
         fingerprint: turn.id,

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { uuidv7Source } from '../../lib/validation/ids.js'
 import type { BankKey } from '../../lib/identity/context.js'
+import { optionalValues } from '../../lib/stores/memory-fields.js'
 import type { EmbeddingSpace, Filters, NewMemory, SearchRequest } from '../../lib/stores/vector-store.js'
 import { analyzeQuery } from '../../lib/retrieval/query.js'
 import { analyzeText } from '../../lib/text/analysis.js'
@@ -57,15 +58,13 @@ export class MemorySource {
   #memory (text: string): NewMemory {
     this.#count += 1
     return {
+      ...optionalValues(() => null),
       memoryId: this.#newId(),
       text,
       tags: [`tag-${Math.floor(this.#random() * TAGS)}`],
       metadata: { channel: 'bench' },
-      occurredAt: null,
       retainedAt: NOW,
-      expiresAt: null,
       documentId: `talk-${Math.floor(this.#count / DOCUMENT)}`,
-      source: null,
       tokens: TokenCount.known(Math.ceil(text.length / 4)),
       trust: 'trusted',
       fingerprint: createHash('sha256').update(`${this.#seed} ${this.#count}`).digest('hex'),

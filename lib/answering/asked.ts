@@ -41,7 +41,7 @@ const KINDS: ReadonlyArray<[AskedFor, RegExp]> = [
 ]
 /** `Where do I live?`, `What is my job now?`; not `What does she say about …`, which has no present state. */
 const PRESENT = new RegExp([
-  String.raw`^\s*(?:[\p{L}'’-]+\s+){0,4}?(?:is|are|am|do|does)\b`,
+  String.raw`^\s*(?:[\p{L}'’-]+\s+){0,6}?(?:is|are|am|do|does)\b`,
   String.raw`\b(?:currently|nowadays|these days|still|at the moment)\b`,
 ].join('|'), 'iu')
 const NOT_PRESENT = /\b(?:did|was|were|had|used to|before|first|ever|originally|previously|ago|last|going to)\b/i

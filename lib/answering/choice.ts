@@ -1,7 +1,7 @@
 import { giveWay, isDue } from '../concurrency/event-loop.js'
 import { isAssistant, readQuestion, type Asked, type AskedFor } from './asked.js'
 import { hasWordOrMatter } from './matters.js'
-import { contradict, isChangeOf, MOST_WORDS } from './contradictions.js'
+import { contradict, hasOtherMatter, isChangeOf, MOST_WORDS } from './contradictions.js'
 import { statedIn, type Statement, type Told } from './statements.js'
 
 /** Maximum number of sentences in an answer. */
@@ -56,6 +56,7 @@ const ANSWERS: Readonly<Record<Exclude<AskedFor, 'other'>, RegExp>> = {
   ].join(''), 'i'),
 }
 const FIRST_PERSON = /\b(?:I|[Mm]y|[Mm]e|[Mm]ine|[Ww]e|[Oo]ur)\b/
+const CALLED_OFF = /\b(?:cancel\p{L}+|call(?:ed|ing)? off|postpon\p{L}+|no longer|not|off|n['’]t)\b/iu
 const POINTER = new RegExp([
   String.raw`\b(?:here['’]s|check (?:it |this |that )?out|take a look|look at|this (?:pic|photo|picture|one)`,
   String.raw`|that (?:pic|photo|one))\b`,
@@ -187,7 +188,7 @@ function select (asked: Asked, scored: readonly Scored[]): Statement[] {
   const best = scored[0]!
   const chosen: Statement[] = [best.statement]
   const change = asked.isAboutPresent
-    ? scored.find(({ statement }) => isChangeOf(statement, best.statement, asked))
+    ? scored.find(({ statement }) => isChange(statement, best.statement, asked))
     : undefined
   if (change !== undefined) chosen.push(change.statement)
   for (const { statement, score } of scored.slice(1)) {
@@ -197,6 +198,12 @@ function select (asked: Asked, scored: readonly Scored[]): Statement[] {
     if (score >= best.score * (isOfSame ? FURTHER_OF_SAME : FURTHER)) chosen.push(statement)
   }
   return chosen
+}
+
+/** A change of a time tells the new one, or that there is none. */
+function isChange (later: Statement, earlier: Statement, asked: Asked): boolean {
+  const tellsTime = asked.kind !== 'time' || ANSWERS.time.test(later.text) || CALLED_OFF.test(later.text)
+  return tellsTime && isChangeOf(later, earlier, asked)
 }
 
 function repeats (one: Statement, other: Statement): boolean {
@@ -212,13 +219,14 @@ function orderByTime (asked: Asked, chosen: readonly Statement[], coverage: Cove
     coverage.weighted(statement) >= SAME_QUESTION && statement.contentTerms.length <= MOST_WORDS &&
     !isAssistant(statement.told.speakerKey)
   )
-  const bothAnswer = (one: Statement, other: Statement) => (
-    one.told.speakerKey === other.told.speakerKey && answers(one) && answers(other)
+  const bothAnswer = (later: Statement, earlier: Statement) => (
+    later.told.speakerKey === earlier.told.speakerKey && answers(later) && answers(earlier) &&
+    !hasOtherMatter(later, earlier, asked)
   )
   const quoted: Quoted[] = []
   for (const statement of chosen) {
     const isReplacedBy = (other: Statement) => (
-      contradict(statement, other) || isChangeOf(other, statement, asked) || bothAnswer(statement, other)
+      contradict(statement, other) || isChange(other, statement, asked) || bothAnswer(other, statement)
     )
     const isEarlier = asked.isAboutPresent &&
       chosen.some((other) => isLater(other, statement) && isReplacedBy(other))

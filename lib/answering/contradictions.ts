@@ -38,12 +38,18 @@ export function contradict (one: Statement, other: Statement): boolean {
 
 /**
  * Whether a later statement tells that what an earlier one says has changed: the same speaker, a word of change, and a
- * matter of the question or half of its words.
+ * matter of the question or most of its words.
  */
 export function isChangeOf (later: Statement, earlier: Statement, asked: Asked): boolean {
   if (!tellsChangeAfter(later, earlier)) return false
-  if ([...asked.matters].some((matter) => later.matters.has(matter))) return true
+  const sharesMatter = [...asked.matters].some((matter) => later.matters.has(matter))
+  if (sharesMatter && !hasOtherMatter(later, earlier, asked)) return true
   return asked.terms.filter((term) => later.terms.has(term)).length >= SAME_MATTER * asked.terms.length
+}
+
+/** Whether the later statement has a matter of its own: `We moved to a new office` tells nothing of where one lives. */
+export function hasOtherMatter (later: Statement, earlier: Statement, asked: Asked): boolean {
+  return [...later.matters].some((matter) => !earlier.matters.has(matter) && !asked.matters.has(matter))
 }
 
 function tellsChangeAfter (later: Statement, earlier: Statement): boolean {

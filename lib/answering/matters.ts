@@ -7,8 +7,9 @@ import { words } from '../text/words.js'
  */
 const MATTERS = `
 live reside move relocate settle apartment flat,
-work job employ career hire join company firm employer quit resign promote position role profession office boss
-manager retire occupation,
+work job employ career hire join company firm employer quit resign promote position role profession office
+retire occupation,
+boss manager supervisor,
 study major university college school degree enroll graduate course student,
 marry wife husband spouse partner boyfriend girlfriend date engage divorce single relationship fiance widow separate,
 eat diet vegan vegetarian meat pescatarian gluten dairy lactose food cook keto,

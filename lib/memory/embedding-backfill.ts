@@ -278,7 +278,7 @@ function backlogKey (bank: BankKey, memoryId: string): string {
 }
 
 export function backlogEntry (
-  bank: BankKey, memory: Pick<Memory, 'memoryId' | 'text' | 'metadata'>,
+  bank: BankKey, memory: Pick<Memory, 'memoryId' | 'text' | 'speaker'>,
   { fingerprint, passages }: Pick<NewMemory | Unembedded, 'fingerprint' | 'passages'>,
 ): BacklogEntry {
   // Only the offsets are kept: the terms take memory and are not needed.

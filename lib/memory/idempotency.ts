@@ -135,11 +135,7 @@ export class IdempotencyService {
       requireSameBody(record.requestFingerprint, fingerprint)
       const kept = readRecord(record.text)
       onReplay?.()
-      return {
-        answer: kept.kind === 'answer'
-          ? kept.answer as Answer
-          : toAnswer({ context: kept.context as Context, outcome: kept.outcome as Outcome }),
-      }
+      return { answer: toAnswer({ context: kept.context as Context, outcome: kept.outcome as Outcome }) }
     }
     const earlier = await replayed()
     if (earlier !== undefined) return earlier.answer

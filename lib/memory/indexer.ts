@@ -39,7 +39,7 @@ export class Indexer {
     const { embeddings, backfill } = this.#options
     const memories = await mapGivingWay(prepared, ({ memory, fingerprint }) => {
       signal?.throwIfAborted()
-      return newMemory(memory, fingerprint, withSpeaker(memory, passagesOf(memory.text, chunkMaxCharacters)))
+      return { ...memory, fingerprint, passages: withSpeaker(memory, passagesOf(memory.text, chunkMaxCharacters)) }
     })
     if (embeddings === undefined || memories.length === 0) return memories
     if (backfill !== undefined && (embeddings.deferred === true || backfill.isFailing)) return memories
@@ -89,23 +89,4 @@ function withSpeaker (memory: Memory, passages: readonly Passage[]): readonly Pa
   const all = new Map(first.terms)
   for (const [term, count] of terms) all.set(term, (all.get(term) ?? 0) + count)
   return [{ ...first, terms: all, length: first.length + length }, ...others]
-}
-
-/** Written without a spread, which takes several times as long. */
-function newMemory (memory: Memory, fingerprint: string, passages: readonly Passage[]): NewMemory {
-  return {
-    memoryId: memory.memoryId,
-    text: memory.text,
-    tags: memory.tags,
-    metadata: memory.metadata,
-    occurredAt: memory.occurredAt,
-    retainedAt: memory.retainedAt,
-    expiresAt: memory.expiresAt,
-    documentId: memory.documentId,
-    source: memory.source,
-    tokens: memory.tokens,
-    trust: memory.trust,
-    fingerprint,
-    passages,
-  }
 }

@@ -2,29 +2,22 @@ import { hash } from 'node:crypto'
 import { mapGivingWay } from '../concurrency/event-loop.js'
 import { invalidRequest, type FieldError } from '../errors/service-error.js'
 import type { Trust } from '../identity/trust.js'
-import { speakerOf, speakerProblem, trimSpeaker } from '../stores/speaker.js'
-import type { Memory, Metadata } from '../stores/vector-store.js'
-import { TokenCount } from '../text/tokens.js'
-import type { Mutable } from '../validation/members.js'
 import { normalForm } from '../text/normal-form.js'
 import { suspicionsIn } from '../text/suspicion.js'
 import { codePointsUpTo } from '../validation/code-points.js'
 import type { BankKey } from '../identity/context.js'
 import type { BankSettings } from '../config/bank-schema.js'
+import { optionalValues, TEXTS, type Retained } from '../stores/memory-fields.js'
+import { speakerProblem, statedSpeaker, trimSpeaker } from '../stores/speaker.js'
+import type { Memory, Metadata } from '../stores/vector-store.js'
+import { TokenCount } from '../text/tokens.js'
+import type { Mutable } from '../validation/members.js'
 import type { OpenBank } from './bank-directory.js'
 import { instantField } from './records.js'
 import type { RetainItem } from './schemas.js'
 
 /** An item whose fields passed the cheap checks. Expensive work follows after its admission. */
-export interface CheckedItem {
-  text: string
-  /** Sorted, without duplicates. */
-  tags: readonly string[]
-  metadata: Metadata
-  occurredAt: number | null
-  expiresAt: number | null
-  documentId: string | null
-  source: string | null
+export interface CheckedItem extends Pick<Memory, 'text' | Retained> {
   redactions: readonly string[]
 }
 
@@ -53,18 +46,26 @@ export function checkItem (
   // Tags are a set, so they are stored sorted and without duplicates.
   const tags = item.tags === undefined ? NO_TAGS : [...new Set(item.tags)].sort()
   for (const tag of tags) check('tags', checkText(tag) ?? (tag.trim() === '' ? 'must not be blank' : undefined))
-  if (item.document_id !== undefined) check('document_id', checkDocumentId(item.document_id, key))
-  else if (item.replace_document === true) check('replace_document', 'needs document_id')
-  if (item.source !== undefined) check('source', checkText(item.source))
-  const speaker = item.speaker === undefined ? undefined : trimSpeaker(item.speaker)
-  if (speaker !== undefined) check('speaker', checkText(speaker) ?? speakerProblem(speaker) ?? conflict(speaker, item))
-  const { metadata, redactions, errors: wrong } = screenMetadata(item.metadata ?? {}, settings, speaker && 'speaker')
+  if (item.document_id === undefined && item.replace_document === true) check('replace_document', 'needs document_id')
+  const checks: Partial<Record<string, (text: string) => string | undefined>> = {
+    document_id: (id) => checkDocumentId(id, key),
+    speaker: (speaker) => speakerProblem(speaker) ?? conflict(speaker, item),
+  }
+  const optional = optionalValues(({ column, kind }) => {
+    const given = item[column]
+    if (given === undefined) return null
+    if (kind === 'instant') return instantField(`${at}${column}`, given)
+    const text = column === 'speaker' ? trimSpeaker(given) : given
+    check(column, checkText(text) ?? checks[column]?.(text))
+    return text
+  })
+  const { metadata: screened, redactions, errors: wrong } = screenMetadata(
+    item.metadata ?? {}, settings, optional.speaker === null ? undefined : 'speaker',
+  )
   for (const { field, message } of wrong) check(field, message)
-  const occurredAt = item.occurred_at === undefined ? null : instantField(`${at}occurred_at`, item.occurred_at)
-  const expiresAt = item.expires_at === undefined ? null : instantField(`${at}expires_at`, item.expires_at)
   if (errors.length > 0) throw invalidRequest(errors)
-  const { document_id: documentId = null, source = null } = item
-  return { text, tags, metadata: withSpeaker(metadata, speaker), occurredAt, expiresAt, documentId, source, redactions }
+  const metadata = withSpeaker(screened, optional.speaker)
+  return { text, tags, metadata, ...optional, speaker: optional.speaker ?? statedSpeaker(metadata), redactions }
 }
 
 function conflict (speaker: string, { metadata }: RetainItem): string | undefined {
@@ -74,8 +75,8 @@ function conflict (speaker: string, { metadata }: RetainItem): string | undefine
 }
 
 /** The metadata as it is, when it states this speaker, so that the import of an export changes nothing. */
-function withSpeaker (metadata: Metadata, speaker: string | undefined): Metadata {
-  return speaker === undefined || speakerOf({ metadata }) === speaker ? metadata : { ...metadata, speaker }
+function withSpeaker (metadata: Metadata, speaker: string | null): Metadata {
+  return speaker === null || statedSpeaker(metadata) === speaker ? metadata : { ...metadata, speaker }
 }
 
 /** A memory that is ready to be indexed. */
@@ -108,15 +109,13 @@ export async function prepare (items: readonly IdentifiedItem[], signal?: AbortS
   })
 }
 
-/** Written without a spread, which takes several times as long. */
 function toMemory ({ item, memoryId, retainedAt, trust }: IdentifiedItem): Mutable<Memory> {
-  const { text, tags, metadata, occurredAt, expiresAt, documentId, source } = item
-  const tokens = TokenCount.of(text)
-  return { memoryId, retainedAt, trust, text, tags, metadata, occurredAt, expiresAt, documentId, source, tokens }
+  const { redactions: _redactions, ...values } = item
+  return { memoryId, retainedAt, trust, tokens: TokenCount.of(item.text), ...values }
 }
 
 /** The parts of a memory that are inspected. */
-type InspectedMemory = Pick<Memory, 'text' | 'tags' | 'metadata' | 'documentId' | 'source' | 'occurredAt'>
+type InspectedMemory = Omit<Memory, 'memoryId' | 'retainedAt' | 'trust' | 'tokens'>
 
 /** What the texts of a memory show. */
 interface Inspection {
@@ -127,32 +126,32 @@ interface Inspection {
 }
 
 /** Inspects a memory. */
-export function inspect (memory: InspectedMemory): Inspection {
+function inspect (memory: InspectedMemory): Inspection {
   const isSuspect = suspicionIn(memory.text, labelsOf(memory))
   return { isSuspect, fingerprint: fingerprintOf(memory) }
 }
 
 function suspicionIn (text: string, labels: string): boolean {
   if (suspicionsIn(text).length > 0) return true
-  return labels !== NO_LABELS && suspicionsIn(labels).length > 0
+  return labels !== '' && suspicionsIn(labels).length > 0
 }
 
-/** The result of labelsOf for a memory without labels. */
-const NO_LABELS = ' ,  , '
+/** The speaker is in the metadata too. */
+const LABELS = TEXTS.filter((name) => name !== 'text' && name !== 'speaker')
 /** White space other than a single space. */
 const SPACES = /[^\S ]\s*| \s+/gu
 
 /**
  * All texts of a memory except its content, because a model may see them too. None is at the beginning of a line, where
- * a tag like `system:linux` would look like a speaker's turn.
+ * a tag like `system:linux` would look like a speaker's turn. Empty for a memory without any.
  */
-function labelsOf ({ tags, metadata, documentId, source }: InspectedMemory): string {
-  const hasMetadata = Object.keys(metadata).length > 0
-  if (tags.length === 0 && documentId === null && source === null && !hasMetadata) return NO_LABELS
-  return [
-    '', documentId ?? '', source ?? '', ...tags,
+function labelsOf (memory: InspectedMemory): string {
+  const { tags, metadata } = memory
+  const labels = [
+    ...LABELS.flatMap((name) => memory[name] ?? []), ...tags,
     ...Object.entries(metadata).flat().filter((part) => typeof part === 'string'),
-  ].join(' , ')
+  ]
+  return labels.length === 0 ? '' : ['', ...labels].join(' , ')
 }
 
 /**

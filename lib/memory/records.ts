@@ -3,7 +3,8 @@ import { invalidField } from '../errors/service-error.js'
 import type { RetrievedHit } from '../retrieval/candidates.js'
 import type { Explanation } from '../retrieval/explanation.js'
 import type { ReferenceTime } from '../retrieval/request.js'
-import { speakerOf, speakerProblem, trimSpeaker } from '../stores/speaker.js'
+import { answeredMembers } from '../stores/memory-fields.js'
+import { speakerProblem, trimSpeaker } from '../stores/speaker.js'
 import type { Filters, Memory, ListFilters, Metadata } from '../stores/vector-store.js'
 import { withoutUndefined, type Mutable } from '../validation/members.js'
 import { isJsonObject, parsedJson } from '../validation/json-object.js'
@@ -58,20 +59,11 @@ export function readReference ({ reference_time: text }: { reference_time?: stri
 }
 
 export function toRecord (bankId: string, memory: Memory): MemoryRecord {
-  return {
-    memory_id: memory.memoryId,
-    bank_id: bankId,
-    text: memory.text,
-    tags: [...memory.tags],
-    metadata: memory.metadata,
-    occurred_at: nullableInstant(memory.occurredAt),
-    retained_at: formatInstant(memory.retainedAt),
-    expires_at: nullableInstant(memory.expiresAt),
-    document_id: memory.documentId,
-    source: memory.source,
-    speaker: speakerOf(memory),
-    trust: memory.trust,
-  }
+  const { memory_id: memoryId, ...others } = answeredMembers(({ name, kind }) => {
+    const value = memory[name]
+    return kind === 'instant' && typeof value === 'number' ? formatInstant(value) : value
+  })
+  return { memory_id: memoryId, bank_id: bankId, ...others }
 }
 
 export function toHit (retrieved: RetrievedHit, explanation?: Explanation): Hit {

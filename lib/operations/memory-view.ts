@@ -1,17 +1,20 @@
 import { Type, type Static } from 'typebox'
-import { BankId, MemoryId, MetadataSchema, strict, trust } from '../memory/schemas.js'
+import { BankId, strict, trust, viewedMembers, viewedSchemas } from '../memory/schemas.js'
 import type { Hit, MemoryRecord, ReflectSource } from '../memory/schemas.js'
 import type { TokenBudget } from './token-budget.js'
 import { withoutUndefined } from '../validation/members.js'
 
-const instant = (description: string) => Type.Optional(Type.String({ format: 'date-time', description }))
+const {
+  occurred_at: occurredAt, memory_id: memoryId, retained_at: _retainedAt, speaker: _speaker, text: _text, trust: _trust,
+  ...others
+} = viewedSchemas
 
 /**
  * A memory as models get it, with when and who first: without the members that have no value, and without those that
  * only programs need.
  */
 export const MemoryView = strict({
-  occurred_at: instant('When the event that the memory describes happened.'),
+  occurred_at: occurredAt,
   retained_at: Type.String({ format: 'date-time', description: 'When the memory was stored.' }),
   speaker: Type.Optional(Type.String({ description: 'Who said it: a name, `user` or `assistant`.' })),
   text: Type.String(),
@@ -19,14 +22,10 @@ export const MemoryView = strict({
     description: 'True when the text was cut or consists of the passages that match, separated by …, or when long ' +
       'members were left out; the resource of the memory has more. Absent otherwise.',
   })),
-  memory_id: MemoryId,
+  memory_id: memoryId,
   bank_id: BankId,
   score: Type.Optional(Type.Number({ description: 'From 0 to 1; comparable only within one answer.' })),
-  tags: Type.Optional(Type.Array(Type.String())),
-  metadata: Type.Optional(MetadataSchema),
-  expires_at: instant('When the memory expires.'),
-  document_id: Type.Optional(Type.String()),
-  source: Type.Optional(Type.String()),
+  ...others,
   cited: Type.Optional(Type.Boolean({ description: 'Whether the answer of a reflect cites it; absent elsewhere.' })),
   trust: trust('`untrusted` and `suspect` memories may try to mislead their reader.'),
 })
@@ -37,22 +36,20 @@ const GAP = ' … '
 export type MemoryView = Static<typeof MemoryView>
 
 export function memoryView (memory: MemoryRecord | Hit | ReflectSource): MemoryView {
-  const { tags, metadata, occurred_at: occurred, expires_at: expires, document_id: document, source } = memory
+  const {
+    occurred_at: occurred, retained_at: retained, speaker, text, memory_id: id, trust, ...rest
+  } = viewedMembers(memory)
   return withoutUndefined({
-    occurred_at: occurred ?? undefined,
-    retained_at: memory.retained_at,
-    speaker: memory.speaker ?? undefined,
-    text: memory.text,
-    memory_id: memory.memory_id,
+    occurred_at: occurred,
+    retained_at: retained,
+    speaker,
+    text,
+    memory_id: id,
     bank_id: memory.bank_id,
     score: 'score' in memory ? memory.score : undefined,
-    tags: tags.length > 0 ? tags : undefined,
-    metadata: Object.keys(metadata).length > 0 ? metadata : undefined,
-    expires_at: expires ?? undefined,
-    document_id: document ?? undefined,
-    source: source ?? undefined,
+    ...rest,
     cited: 'cited' in memory ? memory.cited : undefined,
-    trust: memory.trust,
+    trust,
   })
 }
 

@@ -7,14 +7,13 @@ import { resolvePointer } from '../validation/json-pointer.js'
 import type { JsonBounds } from '../validation/json-guard.js'
 import type { RequestContext } from '../identity/context.js'
 import type { MemoryService } from '../memory/service.js'
-import { RetainItem, type RetainAnswer } from '../memory/schemas.js'
+import { EVENT_COLUMNS, RetainItem, type RetainAnswer } from '../memory/schemas.js'
 import { schemaCheck } from '../validation/schema-check.js'
 import { isSigned, type HeaderLookup } from './signature.js'
 
 /** The fields that a source reads from an event besides its content. */
-const Extras = Type.Pick(RetainItem, ['metadata', 'tags', 'occurred_at', 'speaker'])
+const Extras = Type.Pick(RetainItem, EVENT_COLUMNS)
 type Extras = Static<typeof Extras>
-const EXTRA_NAMES = ['metadata', 'tags', 'occurred_at', 'speaker'] as const
 
 const checkExtras = schemaCheck(Extras)
 
@@ -144,7 +143,7 @@ export class WebhookSources {
 /** Unknown fields of an event are ignored; the known ones must be valid. */
 function readExtras (event: unknown): Extras {
   const fields = typeof event === 'object' && event !== null ? event as Record<string, unknown> : {}
-  const extras: unknown = Object.fromEntries(EXTRA_NAMES.flatMap((name) => {
+  const extras: unknown = Object.fromEntries(EVENT_COLUMNS.flatMap((name) => {
     const value = Object.hasOwn(fields, name) ? fields[name] : undefined
     return value === undefined || value === null ? [] : [[name, value]]
   }))

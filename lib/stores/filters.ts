@@ -1,6 +1,5 @@
 import { isAtLeast } from '../identity/trust.js'
 import { foldCase } from '../text/fold-case.js'
-import { speakerOf } from './speaker.js'
 import type { ListFilters, Memory } from './vector-store.js'
 
 type Condition = (memory: Memory) => boolean
@@ -41,10 +40,7 @@ export function compileFilters (filters: ListFilters): Condition | undefined {
 
 function speakerCondition (speakers: readonly string[]): Condition {
   const wanted = new Set(speakers.map(foldCase))
-  return (memory) => {
-    const speaker = speakerOf(memory)
-    return speaker !== null && wanted.has(foldCase(speaker))
-  }
+  return ({ speaker }) => speaker !== null && wanted.has(foldCase(speaker))
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { BankKey } from '../identity/context.js'
 import type { Trust } from '../identity/trust.js'
 import { compareText } from '../text/compare-text.js'
-import type { Memory, Metadata } from './records.js'
+import type { Memory, Metadata } from './vector-store.js'
 
 /** Maximum number of passages of a candidate. */
 export const MAX_PASSAGES = 3
@@ -12,7 +12,7 @@ export interface Filters {
   readonly tags?: Readonly<{ values: readonly string[], match: 'any' | 'all' }>
   /** Every listed key is present with an equal value. */
   readonly metadata?: Readonly<Metadata>
-  /** One of these is its speaker (speaker.ts), compared as `foldCase` folds them. */
+  /** One of these is its speaker, compared as `foldCase` folds them. */
   readonly speakers?: readonly string[]
   /** The memory belongs to one of these documents; null stands for memories without a document. */
   readonly documentIds?: ReadonlyArray<string | null>

@@ -2,13 +2,25 @@ import { withoutMessage } from '../errors/message-of.js'
 import { ServiceError } from '../errors/service-error.js'
 import { withoutValues, type ProviderConfig } from '../providers/registry.js'
 import type { BankConfigStore } from './bank-configs.js'
-import { IdempotencyKeyTaken } from './idempotency.js'
 import { SqlError } from './sql/executor.js'
-import { storeBusyError, storeUnavailableError } from './unavailable.js'
 import {
-  LowerTrustError, MemoryChangedError, type Candidate, type SearchResult, type VectorStore,
+  IdempotencyKeyTaken, LowerTrustError, MemoryChangedError, type Candidate, type SearchResult, type VectorStore,
 } from './vector-store.js'
 import { withoutUndefined } from '../validation/members.js'
+
+const RETRY_AFTER_SECONDS = 1
+
+/** The error for a store that works but has no capacity now, so that a client may try again. */
+export function storeBusyError (cause: unknown): ServiceError {
+  return new ServiceError('dependency_unavailable', 'The vector store is busy', {
+    retryAfterSeconds: RETRY_AFTER_SECONDS, cause,
+  })
+}
+
+/** The error for a store that has failed. A client learns nothing else: the cause is for the log. */
+export function storeUnavailableError (cause: unknown): ServiceError {
+  return new ServiceError('dependency_unavailable', 'The vector store is unavailable', { cause })
+}
 
 const REFUSALS = [ServiceError, IdempotencyKeyTaken, LowerTrustError, MemoryChangedError]
 

@@ -1,23 +1,323 @@
 import type { Clock } from '../time/clock.js'
 import type { BankKey } from '../identity/context.js'
-import type { BankConfigStore } from './bank-configs.js'
-import type { IdempotencyRecord } from './idempotency.js'
-import type {
-  BankStatistics, BankSummary, DayCounts, DayRange, ListBanksRequest, ListFilters, ListRequest, Neighbourhood,
-  NeighboursRequest, Scan,
-} from './readings.js'
-import type { EmbeddingSpace, LateVectors, Memory, NewMemory, Unembedded } from './records.js'
-import type { SearchRequest, SearchResult } from './searches.js'
-import type {
-  DocumentReplacement, ImportOptions, ImportOutcome, InsertOutcome, RemovedBank, RemoveOptions, RemoveOutcome,
-  StoredMemory, Selector, WriteOptions,
-} from './writes.js'
+import type { Trust } from '../identity/trust.js'
+import { DAY_MS } from '../time/days.js'
+import type { BankConfigStore, NewBankConfig } from './bank-configs.js'
+import { type MemoryValues, memoryValues } from './memory-fields.js'
+import type { Filters, SearchRequest, SearchResult } from './searches.js'
 
-export * from './idempotency.js'
-export type * from './readings.js'
-export * from './records.js'
+export type { Metadata } from './memory-fields.js'
 export * from './searches.js'
-export * from './writes.js'
+
+/** A part of a memory's text that is searched as a unit. A short memory has one passage, which is its whole text. */
+export interface Passage {
+  /** UTF-16 offsets into the memory's text, half-open. */
+  readonly start: number
+  readonly end: number
+  /** Index terms (lib/text) with their weights, 1 for each occurrence. Packed before the memory is stored. */
+  terms: ReadonlyMap<string, number>
+  /** Length for the lexical score: the number of terms that are not stop words. */
+  readonly length: number
+  /**
+   * Whether the text ends in a question, so that what follows it in its document is likely to answer it. Default false.
+   */
+  readonly question?: boolean
+  /**
+   * Embedding of the passage; absent when the semantic strategy is off, or when it is added later (`attachVectors`).
+   */
+  readonly vector?: Float32Array
+}
+
+/** The member of a memory object for what a reader derives from it; the same in every copy of this module. */
+export const DERIVED: unique symbol = Symbol.for('memory-gateway.derived')
+
+/** One memory: the fields of the table in memory-fields.ts. */
+export interface Memory extends MemoryValues {
+  /**
+   * A place for what a reader derives from this object. Only a store that returns the same object each time offers it,
+   * with the value undefined.
+   */
+  [DERIVED]?: unknown
+}
+
+/** The fields of a memory alone, with the place for what is derived from them. */
+export function memoryOf (source: Memory): Memory {
+  return Object.assign<Pick<Memory, typeof DERIVED>, MemoryValues>(
+    { [DERIVED]: undefined }, memoryValues(({ name }) => source[name]),
+  )
+}
+
+/** A memory to be stored, with the data that search needs. */
+export interface NewMemory extends Memory {
+  /** Equal for exact repeats within a bank; no two stored memories of a bank share one. */
+  readonly fingerprint: string
+  /**
+   * Of an import with `supersede`: the fingerprint of the stored memory of the same id that this one replaces. Absent:
+   * it is not meant to replace one.
+   */
+  readonly supersedes?: string | undefined
+  readonly passages: readonly Passage[]
+}
+
+/** The embedding model of the vectors that a store receives. */
+export interface EmbeddingSpace {
+  /** Only vectors of the same model are comparable; it differs for other dimensions (`embeddingSpace`). */
+  readonly model: string
+  readonly dimensions: number
+}
+
+/** Vectors computed after the write, one for each passage of the memory, in order. */
+export interface LateVectors {
+  readonly memoryId: string
+  /** Of the memory whose text the vectors are computed from; another write may have replaced it since. */
+  readonly fingerprint: string
+  readonly vectors: readonly Float32Array[]
+}
+
+export interface Unembedded {
+  readonly bank: BankKey
+  readonly memory: Memory
+  readonly fingerprint: string
+  readonly passages: ReadonlyArray<Readonly<{ start: number, end: number }>>
+}
+
+/** The conditions on a memory of a list, in addition to the filters of a search. */
+export interface ListFilters extends Filters {
+  /** Exactly this level. */
+  readonly trust?: Trust
+  /** Whether it has no `occurredAt`. */
+  readonly undated?: true
+  /** Inclusive bound on `retainedAt`. */
+  readonly retainedAfter?: number
+  /** Exclusive bound on `retainedAt`. */
+  readonly retainedBefore?: number
+}
+
+export interface ListRequest {
+  readonly now: number
+  readonly limit: number
+  /** A store without `countMemories` never receives the filters that only lists have. */
+  readonly filters: ListFilters
+  /** Default newest first; only a store with `countMemories` receives `oldest`. */
+  readonly order?: 'newest' | 'oldest' | undefined
+  /** Number of memories to skip before the page; only a store with `countMemories` receives it. */
+  readonly offset?: number | undefined
+  /** The last memory of the previous page; this page begins after it. */
+  readonly after?: Readonly<{ retainedAt: number, memoryId: string }> | undefined
+}
+
+export interface BankSummary extends BankKey {
+  readonly memoryCount: number
+  readonly lastRetainedAt: number | null
+}
+
+export interface BankStatistics extends BankSummary {
+  readonly passageCount: number
+  /** Memories without vectors, counted by a store that accepts late vectors. */
+  readonly unembeddedCount?: number
+  readonly tokens: number
+  /**
+   * The number of memories by tag, in any order: of the 100 most used tags (`MAX_COUNTED_VALUES` of
+   * most-frequent.ts). Which of equally used ones it leaves out at the limit is not defined, but a store always leaves
+   * out the same ones. A bank may have any number of tags, so a store does not read more than these; what else it
+   * returns is left out of the answer.
+   */
+  readonly tagCounts: ReadonlyMap<string, number>
+  /** The number of memories by speaker (speaker.ts), as it is written; of as many speakers as there are of tags. */
+  readonly speakerCounts: ReadonlyMap<string, number>
+  readonly firstRetainedAt: number | null
+  readonly firstOccurredAt: number | null
+  readonly lastOccurredAt: number | null
+}
+
+export interface NeighboursRequest {
+  readonly now: number
+  /** Maximum number of neighbours on this side. */
+  readonly before: number
+  readonly after: number
+}
+
+/**
+ * A memory with its neighbours, in the order of its document (lib/stores/context.ts). A memory without a document has
+ * none.
+ */
+export interface Neighbourhood {
+  readonly memory: Memory
+  /** The last is adjacent to the memory. */
+  readonly before: readonly Memory[]
+  /** The first is adjacent to the memory. */
+  readonly after: readonly Memory[]
+}
+
+/** Days are counted from the epoch, in UTC. */
+export interface DayRange {
+  readonly now: number
+  /** The first day, inclusive. */
+  readonly from: number
+  /** The last day, inclusive. */
+  readonly until: number
+}
+
+export interface DayCounts {
+  /** Memories that were retained on days before `from`. */
+  readonly before: number
+  /** Memories by the day on which they were retained; a day without any is absent. */
+  readonly byDay: ReadonlyMap<number, number>
+}
+
+export interface ListBanksRequest {
+  readonly now: number
+  /** Only banks of this tenant, null for no tenant; undefined for all tenants. */
+  readonly tenantId?: string | null
+  /** Only banks with this name. */
+  readonly bankId?: string
+  readonly limit: number
+  readonly after?: BankKey | undefined
+}
+
+export interface Scan {
+  readonly count: number
+  /**
+   * To be iterated once. A reader that stops before the end calls `return`, where the store provides it, even before
+   * the first memory: it releases the resources held for the reader.
+   */
+  readonly memories: AsyncIterable<Memory> & { return?: (value?: undefined) => Promise<unknown> }
+}
+
+/** What every write receives in addition to its memories or its selection of them. */
+export interface WriteOptions {
+  /** Memories that have expired by this instant do not exist for the write. */
+  readonly now: number
+  /** Only a store with `findIdempotencyRecord` receives it. */
+  readonly idempotency?: IdempotentWrite | undefined
+  /** Cancels a call that has not begun to write: it rejects with the signal's reason, and nothing is written. */
+  readonly signal?: AbortSignal | undefined
+}
+
+export type Selector =
+  | { readonly kind: 'ids', readonly memoryIds: readonly string[] }
+  /** Filters that hold for every memory, such as `{}`, select none. */
+  | { readonly kind: 'filters', readonly filters: ListFilters }
+  | { readonly kind: 'all' }
+
+/** A memory of the bank: what the answer of a retain says about it. */
+export interface StoredMemory {
+  readonly memoryId: string
+  readonly passageCount: number
+  readonly trust: Trust
+}
+
+export type InsertOutcome =
+  | { readonly stored: true, readonly memoryId: string }
+  /** An exact repeat of this memory. */
+  | { readonly stored: false } & StoredMemory
+
+export interface ImportOutcome {
+  readonly imported: number
+  readonly skipped: number
+  readonly overwritten: number
+}
+
+/**
+ * How an import resolves a conflict. skip: the existing memory stays. overwrite: the new memory replaces it. supersede:
+ * the same, but the call rejects with LowerTrustError if an existing memory is of higher trust than its replacement,
+ * and with MemoryChangedError if a memory to be replaced is not the one that `supersedes` of its replacement names, or
+ * if a memory with the same fingerprint but another id is of the same trust, or the new memory has `supersedes`: that
+ * one is then repeated, and would be lost beside the memory to be replaced.
+ */
+export type OnConflict = 'skip' | 'overwrite' | 'supersede'
+
+export interface ImportOptions extends WriteOptions {
+  readonly onConflict: OnConflict
+  /** Set in the same transaction. Only a store with `bankConfigs` receives it. */
+  readonly config?: NewBankConfig | undefined
+}
+
+/** An existing memory is of higher trust than its replacement. Nothing was written. */
+export class LowerTrustError extends Error {
+  constructor () {
+    super('A memory of higher trust exists')
+    this.name = 'LowerTrustError'
+  }
+}
+
+/**
+ * A memory that was to be replaced or kept has been replaced by another or removed, or an exact repeat of its
+ * replacement exists. Nothing was written.
+ */
+export class MemoryChangedError extends Error {
+  constructor () {
+    super('A memory that was to be replaced or kept has changed, or its replacement exists already')
+    this.name = 'MemoryChangedError'
+  }
+}
+
+/** Documents whose memories are replaced by those of a write. */
+export interface DocumentReplacement {
+  readonly documentIds: readonly string[]
+  /** Ids of memories of the documents that are kept. */
+  readonly keep: readonly string[]
+}
+
+export interface RemoveOptions extends WriteOptions {
+  /** Memories are only counted. */
+  readonly dryRun: boolean
+  /** Maximum number of ids in the outcome. */
+  readonly idLimit: number
+}
+
+export interface RemoveOutcome {
+  readonly count: number
+  readonly memoryIds: readonly string[]
+}
+
+export interface RemovedBank {
+  readonly memoryCount: number
+  readonly configRemoved: boolean
+}
+
+/** How long the record of an idempotency key is kept, in milliseconds. */
+export const IDEMPOTENCY_LIFETIME_MS = DAY_MS
+
+/** What a store records in the transaction of a write, for a caller who repeats the request with the same key. */
+export interface IdempotentWrite {
+  /** SHA-256 of caller, operation and key, in hex. */
+  readonly key: string
+  /** Equal for equal requests. */
+  readonly requestFingerprint: string
+  /** The data that the response needs in addition to the outcome of the write, as JSON. */
+  readonly context: string
+}
+
+/** The record of a write, from which its response can be rebuilt. */
+export interface IdempotencyRecord {
+  readonly requestFingerprint: string
+  /** Written by `recordText`, parsed by `readRecord`. */
+  readonly text: string
+}
+
+/** A request has used this key for its write. Nothing more was written; the record of the key can be looked up. */
+export class IdempotencyKeyTaken extends Error {
+  /** Whether the request is this one, of which a first attempt lost its connection and had been committed. */
+  readonly isOwn: boolean
+
+  constructor ({ isOwn = false } = {}) {
+    super('The work of this idempotency key has been done')
+    this.name = 'IdempotencyKeyTaken'
+    this.isOwn = isOwn
+  }
+}
+
+/** The text of a record. The context is inserted unparsed: that of a batch is large, and a transaction is open. */
+export function recordText ({ context }: IdempotentWrite, outcome: unknown): string {
+  return `{"context":${context},"outcome":${JSON.stringify(outcome)}}`
+}
+
+export function readRecord (text: string): { readonly context: unknown, readonly outcome: unknown } {
+  const value: unknown = JSON.parse(text)
+  if (typeof value === 'object' && value !== null && 'context' in value && 'outcome' in value) return value
+  throw new Error('The record of an idempotency key has an unknown form')
+}
 
 /** The state of a store. A store may also reject or never settle: both count as down. */
 export interface StoreHealth {

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { BatchSize, type ImportBatch } from '../../cli/import-lines.js'
-import { sendBatch } from '../../cli/import-rejections.js'
+import { sendBatch } from '../../cli/commands/import.js'
 import { MemoryGatewayError } from '../../packages/client/src/index.js'
 import { cliServer } from '../helpers/cli.js'
 

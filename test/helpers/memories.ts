@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto'
 import { defaultSections } from '../../lib/config/bank-schema.js'
 import { passagesOf } from '../../lib/retrieval/passages.js'
+import { optionalValues } from '../../lib/stores/memory-fields.js'
 import type { Memory, NewMemory, Selector } from '../../lib/stores/vector-store.js'
+import { statedSpeaker } from '../../lib/stores/speaker.js'
 import { TokenCount } from '../../lib/text/tokens.js'
 import { countingIds } from './clock.js'
 
@@ -24,11 +26,9 @@ export function memoryWith (fields: Pick<Memory, 'memoryId' | 'text' | 'tokens'>
   return {
     tags: [],
     metadata: {},
-    occurredAt: null,
+    ...optionalValues(() => null),
     retainedAt: NOW,
-    expiresAt: null,
-    documentId: null,
-    source: null,
+    speaker: statedSpeaker(fields.metadata ?? {}),
     trust: 'trusted',
     ...fields,
   }

@@ -2,7 +2,6 @@ import { giveWay, isDue } from '../../concurrency/event-loop.js'
 import { formatInstant } from '../../time/clock.js'
 import type { Evidence } from '../../models/language-model.js'
 import type { RetrievedHit } from '../../retrieval/candidates.js'
-import { speakerOf } from '../../stores/speaker.js'
 import type { Memory } from '../../stores/vector-store.js'
 import { suspicionsIn } from '../../text/suspicion.js'
 import { countTokens, sumTokens } from '../../text/tokens.js'
@@ -72,7 +71,7 @@ export async function selectEvidence ({ first, later, rest }: EvidenceCandidates
     picked.evidence.push({
       text: visibleText(excerpt.text),
       bankId: bank.bankId,
-      speaker: speakerFor(memory),
+      speaker: memory.speaker === null ? null : visibleText(memory.speaker),
       occurredAt: memory.occurredAt === null ? null : formatInstant(memory.occurredAt),
       retainedAt: formatInstant(memory.retainedAt),
       score: candidate.score,
@@ -82,11 +81,6 @@ export async function selectEvidence ({ first, later, rest }: EvidenceCandidates
     })
   }
   return picked
-}
-
-function speakerFor (memory: Memory): string | null {
-  const speaker = speakerOf(memory)
-  return speaker === null ? null : visibleText(speaker)
 }
 
 function withCurrentTrust (memory: Memory): Memory {

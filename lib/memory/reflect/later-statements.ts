@@ -2,7 +2,6 @@ import { ServiceError } from '../../errors/service-error.js'
 import { bankKeyString } from '../../identity/context.js'
 import { candidateKey, type RetrievedHit } from '../../retrieval/candidates.js'
 import type { RetrievalRequest, RetrievalSettings, Retrieved, Retriever } from '../../retrieval/retriever.js'
-import { speakerOf } from '../../stores/speaker.js'
 import type { Memory } from '../../stores/vector-store.js'
 import type { EvidenceCandidates } from './evidence.js'
 
@@ -73,10 +72,10 @@ function withoutSemantic (settings: RetrievalSettings): RetrievalSettings {
 }
 
 function isLater (hit: RetrievedHit, anchor: RetrievedHit): boolean {
-  const speaker = speakerOf(hit.memory)
+  const { speaker } = hit.memory
   return bankKeyString(hit.bank) === bankKeyString(anchor.bank) &&
     timeOf(hit.memory) > timeOf(anchor.memory) &&
-    (speaker === null || speaker === speakerOf(anchor.memory))
+    (speaker === null || speaker === anchor.memory.speaker)
 }
 
 function timeOf ({ occurredAt, retainedAt }: Memory): number {

@@ -1,10 +1,13 @@
 import { Type, type Static, type TOptional, type TProperties, type TSchema, type TUnsafe } from 'typebox'
 import { BANK_ID_PATTERN } from '../../identity/context.js'
-import { IDEMPOTENCY_LIFETIME_MS } from '../../stores/idempotency.js'
+import { IDEMPOTENCY_LIFETIME_MS } from '../../stores/vector-store.js'
+import { instant, MetadataSchema, speakerText, tagList, trust } from '../../stores/memory-fields.js'
 import { BANK_ID_IN_WORDS } from '../../validation/ids.js'
-import { MAX_SPEAKER_CHARACTERS } from '../../stores/speaker.js'
-import { TRUST_LEVELS } from '../../identity/trust.js'
 import { PAGE_SIZE, type RequestRange } from './ranges.js'
+
+export {
+  instant, MemoryId, MetadataSchema, nullable, nullableInstant, trust,
+} from '../../stores/memory-fields.js'
 
 export const strict = <P extends TProperties>(properties: P, options: Record<string, unknown> = {}) => (
   Type.Object(properties, { additionalProperties: false, ...options })
@@ -13,13 +16,6 @@ export const strict = <P extends TProperties>(properties: P, options: Record<str
 export const optionalOrUndefined = <S extends TSchema>(schema: S) => (
   Type.Optional(schema) as unknown as TOptional<TUnsafe<Static<S> | undefined>>
 )
-export const nullable = (options: Record<string, unknown> = {}) => Type.Unsafe<string | null>({
-  type: ['string', 'null'], ...options,
-})
-export const nullableInstant = (description: string) => nullable({ format: 'date-time', description })
-export const instant = (description: string) => Type.String({
-  format: 'date-time', description: `${description} RFC 3339 with an offset.`,
-})
 // The default is in the description only: the keyword would make the member required in generated types of requests.
 export const clamped = (description: string, { min, max, default: fallback }: RequestRange) => Type.Integer({
   description: `${description} Clamped to ${min}–${max}. Default ${fallback}.`,
@@ -35,47 +31,6 @@ export const TenantId = (description: string) => Type.String({
   'x-allowed': 'in well-formed Unicode without U+0000',
   description,
 })
-export const MemoryId = Type.String({
-  format: 'uuid', description: 'UUIDv7.', examples: ['01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e5f'],
-})
-/** Maximum number of tags of a memory or a filter. */
-export const MAX_TAGS = 100
-/** Maximum number of values of which a filter admits any. */
-export const MAX_FILTER_VALUES = 100
-export const Tag = Type.String({ minLength: 1, maxLength: 128 })
-const tagList = (description: string) => (
-  Type.Array(Tag, { minItems: 1, maxItems: MAX_TAGS, description })
-)
-/** The id of a document in a filter. */
-export const DocumentId = Type.String({ minLength: 1, maxLength: 512 })
-export const Tags = tagList('Tags of the memory, by which it can be filtered and deleted.')
-export const TagFilter = tagList('An untagged memory never matches a tag filter.')
-export const TagsMatch = Type.Enum(['any', 'all'], {
-  title: 'TagsMatch',
-  description: 'Whether a memory must have any or all of the tags. Default any. A search or list ' +
-    'without tags ignores it.',
-})
-const speaker = (description: string) => (
-  Type.String({ minLength: 1, maxLength: MAX_SPEAKER_CHARACTERS, description })
-)
-export const Speaker = speaker('Who said it: `user`, `assistant` or a name, in visible characters. Default: the text ' +
-  '`metadata.speaker`, else the role of a chat message in `metadata.role`. It is kept as `metadata.speaker`.')
-export const SpeakerFilter = Type.Array(speaker('A name, `user` or `assistant`.'), {
-  minItems: 1,
-  maxItems: MAX_FILTER_VALUES,
-  description: 'Only memories that one of these said, compared without regard to case.',
-  examples: [['user']],
-})
-export const trust = (description: string) => Type.Enum([...TRUST_LEVELS], { title: 'TrustLevel', description })
-
-export const MetadataSchema = Type.Unsafe<Record<string, string | number | boolean | null>>({
-  type: 'object',
-  additionalProperties: { type: ['string', 'number', 'boolean', 'null'] },
-  title: 'Metadata',
-  description: 'A flat object whose values are strings, numbers, booleans or null. Numbers are those of JavaScript: ' +
-    'send an id beyond 2^53 as a string.',
-})
-
 /** How long the same key gets the same answer. */
 export const IDEMPOTENCY_PERIOD = `${IDEMPOTENCY_LIFETIME_MS / 3_600_000} hours`
 
@@ -89,3 +44,70 @@ export const pageFields = {
 /** Of a list of banks, which examines a bounded number of them. */
 export const BANKS_CURSOR = 'Null on the last page. A page before it may have fewer banks than `limit`, or none, ' +
   'when the caller may not read the others.'
+
+/** A filter that several operations share. */
+export const minTrust = Type.Optional(trust('Only memories with at least this level of trust. Default: all.'))
+
+export const scope = {
+  bank_id: Type.Optional(BankId),
+  banks: Type.Optional(Type.Array(BankId, {
+    minItems: 1, maxItems: 64, description: 'Several banks, searched in one ranking; used instead of bank_id.',
+  })),
+}
+
+/** Of a request with `scope`: the choice in it, which the operation checks itself. */
+export const oneBankOrSeveral = { 'x-choice': { bank_id: [], banks: [] } }
+
+/** Maximum length of a query. */
+export const MAX_QUERY_CHARACTERS = 8192
+
+export const query = Type.String({
+  minLength: 1, maxLength: MAX_QUERY_CHARACTERS, examples: ['What does Alice drink?'],
+})
+
+/** Maximum number of values of which a filter admits any. */
+const MAX_FILTER_VALUES = 100
+/** The id of a document in a filter. */
+export const DocumentId = Type.String({ minLength: 1, maxLength: 512 })
+
+/** Filters on memories that a search and a forget have. */
+export const memoryFilters = {
+  tags: Type.Optional(tagList('An untagged memory never matches a tag filter.')),
+  tags_match: Type.Optional(Type.Enum(['any', 'all'], {
+    title: 'TagsMatch',
+    description: 'Whether a memory must have any or all of the tags. Default any. A search or list ' +
+      'without tags ignores it.',
+  })),
+  document_ids: Type.Optional(Type.Array(DocumentId, {
+    minItems: 1, maxItems: MAX_FILTER_VALUES, description: 'Only memories of one of these documents or conversations.',
+  })),
+  metadata: Type.Optional(MetadataSchema),
+  speakers: Type.Optional(Type.Array(speakerText('A name, `user` or `assistant`.'), {
+    minItems: 1,
+    maxItems: MAX_FILTER_VALUES,
+    description: 'Only memories that one of these said, compared without regard to case.',
+    examples: [['user']],
+  })),
+  occurred_after: Type.Optional(instant('Only memories that occurred at or after this instant.')),
+  occurred_before: Type.Optional(instant('Only memories that occurred before this instant.')),
+}
+
+/** Filters that a list and a forget have. */
+export const retainedBounds = {
+  retained_after: Type.Optional(instant('Only memories retained at or after this instant.')),
+  retained_before: Type.Optional(instant('Only memories retained before this instant.')),
+}
+
+/** Filters of a search. */
+export const filters = {
+  ...memoryFilters,
+  as_of: Type.Optional(instant('Only memories retained at or before this instant.')),
+  min_trust: minTrust,
+}
+
+export const referenceTime = Type.Optional(Type.String({
+  format: 'date-time',
+  description: 'The instant to which relative times in the query, such as "yesterday" or "two weeks ago", refer; for ' +
+    'queries about a past conversation. RFC 3339 with an offset: days, weeks and months are those of the calendar at ' +
+    'that offset. Default now, in UTC. It affects nothing else: an expired memory stays expired.',
+}))

@@ -1,6 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { BankId, MemoryId, strict, optionalOrUndefined } from './common.js'
-import { query } from './filters.js'
+import { BankId, MemoryId, strict, optionalOrUndefined, query } from './common.js'
 import { RESULTS } from './ranges.js'
 import { Degraded, recallBounds } from './recall.js'
 

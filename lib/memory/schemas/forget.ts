@@ -1,6 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { strict, BankId, MemoryId } from './common.js'
-import { memoryFilters, retainedBounds } from './filters.js'
+import { strict, BankId, MemoryId, memoryFilters, retainedBounds } from './common.js'
 import { MemoryRecord } from './memory-record.js'
 
 /** The most ids of a request and of an answer. */

@@ -1,42 +1,16 @@
 import { Type, type Static } from 'typebox'
-import {
-  strict, nullable, nullableInstant, BankId, MemoryId, trust, MetadataSchema, optionalOrUndefined,
-} from './common.js'
+import { answeredMembers, answeredSchemas } from '../../stores/memory-fields.js'
+import { strict, BankId, optionalOrUndefined } from './common.js'
 
-export const MEMORY = {
-  memory_id: '01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e5f',
-  bank_id: 'user-alice',
-  text: 'Alice prefers tea over coffee.',
-  tags: ['preference'],
-  metadata: { channel: 'chat' },
-  occurred_at: null,
-  retained_at: '2026-01-05T09:30:00.000Z',
-  expires_at: null,
-  document_id: null,
-  source: null,
-  speaker: 'Alice',
-  trust: 'trusted',
-}
+const { memory_id: exampleId, ...exampleMembers } = answeredMembers(({ example }) => example ?? null)
+export { viewedMembers, viewedSchemas } from '../../stores/memory-fields.js'
+
+export const MEMORY = { memory_id: exampleId, bank_id: 'user-alice', ...exampleMembers }
 /** The memory in the examples of answers. */
 export const HIT = { ...MEMORY, score: 0.82 }
 
-const memoryFields = {
-  memory_id: MemoryId,
-  bank_id: BankId,
-  text: Type.String({ description: 'The whole text of the memory.' }),
-  tags: Type.Array(Type.String()),
-  metadata: MetadataSchema,
-  occurred_at: nullableInstant('When the event that the memory describes happened.'),
-  retained_at: Type.String({ format: 'date-time' }),
-  expires_at: nullableInstant('When the memory expires.'),
-  document_id: nullable(),
-  source: nullable(),
-  speaker: nullable({
-    description: 'Who said it: a name, `user` or `assistant`. Null when nobody is stated.',
-  }),
-  trust: trust('How far the memory may be believed, decided when it was written: by its writer, and `suspect` when ' +
-    'it looks like an instruction to a model or hides text.'),
-}
+const { memory_id: MemoryId, ...otherSchemas } = answeredSchemas
+const memoryFields = { memory_id: MemoryId, bank_id: BankId, ...otherSchemas }
 
 export const MemoryRecord = strict(memoryFields, {
   title: 'Memory', description: 'A memory of a bank.', examples: [MEMORY],

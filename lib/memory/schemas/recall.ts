@@ -1,7 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { STRATEGIES } from '../../retrieval/candidates.js'
-import { strict, clamped } from './common.js'
-import { oneBankOrSeveral, scope, query, filters, referenceTime } from './filters.js'
+import { strict, clamped, oneBankOrSeveral, scope, query, filters, referenceTime } from './common.js'
 import { Hit, HIT } from './memory-record.js'
 import { RESULTS } from './ranges.js'
 

@@ -1,6 +1,5 @@
 import { Type, type Static, type TObject, type TProperties } from 'typebox'
-import { strict, optionalOrUndefined } from './common.js'
-import { oneBankOrSeveral, scope, query, filters, referenceTime } from './filters.js'
+import { strict, optionalOrUndefined, oneBankOrSeveral, scope, query, filters, referenceTime } from './common.js'
 import { Hit, HIT } from './memory-record.js'
 import { DEGRADATIONS } from './recall.js'
 

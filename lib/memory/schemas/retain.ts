@@ -1,6 +1,9 @@
 import { Type, type Static } from 'typebox'
 import { BarriersSchema } from '../../config/bank-schema.js'
-import { strict, instant, BankId, MemoryId, Speaker, Tags, trust, MetadataSchema } from './common.js'
+import { retainedSchemas } from '../../stores/memory-fields.js'
+import { strict, BankId, MemoryId, trust } from './common.js'
+
+export { EVENT_COLUMNS } from '../../stores/memory-fields.js'
 
 const { max_content_length: { default: LONGEST } } = BarriersSchema.properties.validation.properties
 
@@ -18,21 +21,11 @@ export const retainFields = {
       'bank\'s barriers set another limit.',
     examples: ['Alice prefers tea over coffee.'],
   }),
-  tags: Type.Optional(Tags),
-  metadata: Type.Optional(MetadataSchema),
-  occurred_at: Type.Optional(instant('When the event that the memory describes happened.')),
-  document_id: Type.Optional(Type.String({
-    minLength: 1,
-    maxLength: 512,
-    description: 'The document or conversation that the memory belongs to. Its neighbours in it help to find it.',
-  })),
+  ...retainedSchemas,
   replace_document: Type.Optional(Type.Boolean({
     description: 'Whether the memories of the request replace the document: its other memories are forgotten in the ' +
       'same step. Needs `forget` too. One item of a document that says so is enough. Default false.',
   })),
-  source: Type.Optional(Type.String({ minLength: 1, maxLength: 512, description: 'Where the memory comes from.' })),
-  speaker: Type.Optional(Speaker),
-  expires_at: Type.Optional(instant('When the memory expires; must be in the future.')),
 }
 
 export const RetainItem = strict(retainFields, { title: 'RetainItem', description: 'A memory to store in a batch.' })

@@ -1,6 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { BankConfigurationSchema } from '../../config/schema.js'
-import { strict, instant, trust, MAX_TAGS, MetadataSchema, Tag } from './common.js'
+import { importedSchemas } from '../../stores/memory-fields.js'
+import { strict } from './common.js'
 import { MemoryRecord } from './memory-record.js'
 import { retainFields } from './retain.js'
 
@@ -27,17 +28,8 @@ export const ImportAnswer = strict({ imported: Type.Integer(), skipped: Type.Int
 /** A line of an import after the first: a line of an export, with its ids and instants. */
 export const ImportLine = strict({
   text: retainFields.content,
-  memory_id: Type.Optional(Type.String({ format: 'uuid7' })),
   bank_id: Type.Optional(Type.String({ description: 'For information only; not read.' })),
-  tags: Type.Optional(Type.Array(Tag, { maxItems: MAX_TAGS })),
-  metadata: Type.Optional(MetadataSchema),
-  occurred_at: retainFields.occurred_at,
-  retained_at: Type.Optional(instant('When the memory was first retained. Default now.')),
-  expires_at: retainFields.expires_at,
-  document_id: retainFields.document_id,
-  source: retainFields.source,
-  speaker: retainFields.speaker,
-  trust: Type.Optional(trust('Can lower the trust that memories of the importer have, but not raise it.')),
+  ...importedSchemas,
 }, { title: 'ImportedMemory', description: 'A memory to import. Members may also be null, which means absent.' })
 
 export const EXPORT_FORMAT = 'memory-gateway-export'

@@ -1,5 +1,4 @@
 import { DERIVED, type Memory } from '../../stores/vector-store.js'
-import { speakerOf } from '../../stores/speaker.js'
 import { readSignals, type Signals } from './signals.js'
 
 /** The most characters of all cached memories together. Their number is bounded too, but a text can have 50,000. */
@@ -108,7 +107,7 @@ function detach (signals: Signals): void {
 
 /** Whether the signals are of the memory's present text: an import can replace the text under an id. */
 function isCurrent ({ text, statedSpeaker }: Signals, memory: Memory): boolean {
-  return text === memory.text && statedSpeaker === speakerOf(memory)
+  return text === memory.text && statedSpeaker === memory.speaker
 }
 
 /** Of everything that is kept with the signals of a memory after the memory itself is removed. */

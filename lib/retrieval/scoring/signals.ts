@@ -1,6 +1,5 @@
 import { ASSISTANTS } from '../../stores/context.js'
 import type { Memory } from '../../stores/vector-store.js'
-import { speakerOf } from '../../stores/speaker.js'
 import { addAlternatives, furtherTerms } from '../../text/alternative-terms.js'
 import { endsInQuestion, contentStems } from '../../text/analysis.js'
 import { fnv1a, stem } from '../../text/stems.js'
@@ -116,11 +115,11 @@ const PREFERENCE = new RegExp([
 const ASKS = /[?？؟]|\b(?:do|did|are|were|have|can|could|would|will|how about|what about) you\b/i
 const NO_SPEAKER: readonly string[] = []
 
-export function readSignals (memory: Pick<Memory, 'text' | 'metadata'>): Signals {
+export function readSignals (memory: Pick<Memory, 'text' | 'speaker'>): Signals {
   const { text } = memory
   const head = text.length > MAX_CHARACTERS ? text.slice(0, MAX_CHARACTERS) : text
   const named = NAME_BEFORE_TEXT.exec(head)
-  const statedSpeaker = speakerOf(memory)
+  const { speaker: statedSpeaker } = memory
   const speaker = statedSpeaker ?? named?.[1]
   const said = named === null ? head : head.slice(named[0].length)
   const stems = contentStems(said)

@@ -3,7 +3,8 @@ import { ServiceError } from '../../errors/service-error.js'
 import { bankKeyString, identityOf, type BankKey } from '../../identity/context.js'
 import { dayOf } from '../../time/days.js'
 import { bySequence, endsAsQuestion, sequenceInstant } from '../context.js'
-import { byMemoryId, DERIVED, type LateVectors, type Memory, type NewMemory } from '../vector-store.js'
+import { TEXTS } from '../memory-fields.js'
+import { byMemoryId, type LateVectors, type Memory, memoryOf, type NewMemory } from '../vector-store.js'
 import { LexicalIndex } from './lexical-index.js'
 import { SortedList } from './sorted-list.js'
 
@@ -32,20 +33,7 @@ export class Entry {
 
   /** @throws RangeError for a vector with an element that is not finite */
   constructor (source: NewMemory) {
-    this.memory = {
-      [DERIVED]: undefined,
-      memoryId: source.memoryId,
-      text: source.text,
-      tags: source.tags,
-      metadata: source.metadata,
-      occurredAt: source.occurredAt,
-      retainedAt: source.retainedAt,
-      expiresAt: source.expiresAt,
-      documentId: source.documentId,
-      source: source.source,
-      tokens: source.tokens,
-      trust: source.trust,
-    }
+    this.memory = memoryOf(source)
     this.fingerprint = source.fingerprint
     this.passages = source.passages.map(({ start, end, vector }) => ({
       start, end, vector: vector === undefined ? undefined : unitVector(vector),
@@ -280,8 +268,9 @@ export function neededBytes (added: readonly NewMemory[]): number {
 function entryBytes (
   { memory, passages }: { memory: Memory, passages: ReadonlyArray<{ vector?: Float32Array | undefined }> },
 ): number {
-  const { text, tags, metadata, documentId, source } = memory
-  let bytes = MEMORY_BYTES + textBytes(text) + textBytes(documentId ?? '') + textBytes(source ?? '')
+  const { tags, metadata } = memory
+  let bytes = MEMORY_BYTES
+  for (const name of TEXTS) bytes += textBytes(memory[name] ?? '')
   for (const { vector } of passages) bytes += PASSAGE_BYTES + (vector ? VECTOR_BYTES + vector.byteLength : 0)
   for (const tag of tags) bytes += TAG_BYTES + textBytes(tag)
   for (const [key, value] of Object.entries(metadata)) {

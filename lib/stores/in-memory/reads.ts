@@ -4,7 +4,6 @@ import { compareText } from '../../text/compare-text.js'
 import { dayOf } from '../../time/days.js'
 import type { Mutable } from '../../validation/members.js'
 import { mostFrequent } from '../most-frequent.js'
-import { speakerOf } from '../speaker.js'
 import type {
   BankStatistics, BankSummary, DayCounts, DayRange, ListRequest, Memory, Neighbourhood, NeighboursRequest, Unembedded,
 } from '../vector-store.js'
@@ -114,7 +113,7 @@ export async function collectStatistics (bank: Bank): Promise<BankStatistics> {
     statistics.tokens += memory.tokens.value
     statistics.firstRetainedAt ??= memory.retainedAt
     for (const tag of memory.tags) tagCounts.set(tag, (tagCounts.get(tag) ?? 0) + 1)
-    const speaker = speakerOf(memory)
+    const { speaker } = memory
     if (speaker !== null) speakerCounts.set(speaker, (speakerCounts.get(speaker) ?? 0) + 1)
     if (memory.occurredAt !== null) {
       statistics.firstOccurredAt = Math.min(statistics.firstOccurredAt ?? Infinity, memory.occurredAt)

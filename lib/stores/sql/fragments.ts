@@ -1,23 +1,15 @@
 import type { BankKey } from '../../identity/context.js'
 import { isAtLeast, TRUST_LEVELS } from '../../identity/trust.js'
 import { foldCase, foldingTable } from '../../text/fold-case.js'
-import { speakerProblem } from '../speaker.js'
 import type { ListFilters } from '../vector-store.js'
 import type { Param } from './executor.js'
 import { bankParameters } from './rows.js'
-import { statedSpeaker } from './speakers.js'
 
 /** A statement and its parameters. */
 export interface Statement {
   text: string
   values: readonly Param[]
 }
-
-/** A memory's columns as rows.ts expects them, from the table with the alias m. */
-export const READ_COLUMNS = `m.memory_id::text as memory_id, m.text, m.tags, m.metadata::text as metadata,
-    m.occurred_at::float8 as occurred_at,
-      m.retained_at::float8 as retained_at, m.expires_at::float8 as expires_at,
-    m.document_id, m.source, m.tokens, m.trust`
 
 /** Collects the parameters of a statement while its text is built. */
 export class Parameters {
@@ -127,17 +119,13 @@ function documentFilter (
   return among === undefined ? 'm.document_id is null' : `(m.document_id is null or ${among})`
 }
 
-/**
- * A speaker equal to a valid one is valid too, so the memory's is not checked.
- * @returns undefined when no memory can pass
- */
+/** @returns undefined when no memory can pass */
 function speakerFilter (speakers: readonly string[], parameters: Parameters): string | undefined {
-  const valid = speakers.filter((speaker) => isStorable(speaker) && speakerProblem(speaker) === undefined)
-  const wanted = [...new Set(valid.map(foldCase))]
+  const wanted = [...new Set(speakers.filter(isStorable).map(foldCase))]
   if (wanted.length === 0) return undefined
   const { from, to } = foldingTable(wanted)
-  return `translate(${statedSpeaker('m')}, ${parameters.bind(from)}, ${parameters.bind(to)}) ` +
-    `= any(${parameters.bind(wanted)}::text[])`
+  return `translate(m.speaker, ${parameters.bind(from)}, ${parameters.bind(to)}) = ` +
+    `any(${parameters.bind(wanted)}::text[])`
 }
 
 /**

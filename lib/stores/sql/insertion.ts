@@ -2,16 +2,18 @@ import { giveWay, isDue } from '../../concurrency/event-loop.js'
 import type { BankKey } from '../../identity/context.js'
 import { isAtLeast, readTrust } from '../../identity/trust.js'
 import { compareText } from '../../text/compare-text.js'
+import { TokenCount } from '../../text/tokens.js'
 import { endsAsQuestion } from '../context.js'
 import { type ExistingMemory, type ImportPlan, planImport as planConflicts } from '../import-plan.js'
-import type { EmbeddingSpace, InsertOutcome, NewMemory, OnConflict } from '../vector-store.js'
+import { type FieldKind, type FieldName, FIELDS } from '../memory-fields.js'
+import type { EmbeddingSpace, InsertOutcome, Memory, NewMemory, OnConflict } from '../vector-store.js'
 import { arrayElement, arrayOf } from './arrays.js'
 import type { Queries, Transaction } from './executor.js'
 import { serializationFailure } from './retrying.js'
 import { bankParameters } from './rows.js'
 import type { Statements } from './statements.js'
-import { indexTerm, indexTerms, termsText } from './terms.js'
-import { unitVectorText } from './fragments.js'
+import { indexTerm, indexTerms, termsOf, termsText } from './terms.js'
+import { countInto, unitVectorText } from './fragments.js'
 
 /**
  * Maximum size of one statement: a thousand postings are cheap, a hundred thousand delay all other work, in this
@@ -20,13 +22,124 @@ import { unitVectorText } from './fragments.js'
 export const MAX_BATCH_MEMORIES = 500
 const MAX_BATCH_POSTINGS = 20_000
 const MAX_BATCH_CHARACTERS = 1024 * 1024
+
+interface InsertedColumn {
+  readonly column: string
+  /** The types to which the array of its values, an array of texts, is cast. */
+  readonly type: string
+  /** Its value as an expression on `g`; default the array's element. */
+  readonly expression?: string
+  readonly valueOf: (memory: NewMemory) => string | null
+}
+
+const TYPES: Partial<Record<FieldKind, string>> = { id: '::uuid[]', instant: '::bigint[]', tokens: '::int[]' }
+
+function write (value: Memory[FieldName]): string | null {
+  if (value === null || typeof value === 'string') return value
+  if (value instanceof TokenCount) return String(value.value)
+  return typeof value === 'number' ? String(value) : JSON.stringify(value)
+}
+
+/** The columns of a memory: its fields, and what search needs of it. */
+const COLUMNS: readonly InsertedColumn[] = [
+  ...FIELDS.map(({ name, column, kind }) => ({
+    column,
+    type: TYPES[kind] ?? '',
+    valueOf: (memory: NewMemory) => write(memory[name]),
+    ...(kind === 'texts' && { expression: `array(select jsonb_array_elements_text(g.${column}::jsonb))` }),
+    ...(kind === 'object' && { expression: `g.${column}::jsonb` }),
+  })),
+  { column: 'fingerprint', type: '', valueOf: ({ fingerprint }) => fingerprint },
+  {
+    column: 'passage_starts',
+    type: '',
+    expression: 'g.passage_starts::int[]',
+    valueOf: ({ passages }) => `{${passages.map(({ start }) => start).join(',')}}`,
+  },
+  {
+    column: 'passage_ends',
+    type: '',
+    expression: 'g.passage_ends::int[]',
+    valueOf: ({ passages }) => `{${passages.map(({ end }) => end).join(',')}}`,
+  },
+  {
+    column: 'terms',
+    type: '',
+    expression: termsOf('g.terms'),
+    valueOf: ({ passages }) => (
+      termsText(new Set(passages.flatMap(({ terms }) => [...terms.keys()].map(indexTerm))))
+    ),
+  },
+  {
+    column: 'passages_length',
+    type: '::float8[]',
+    valueOf: ({ passages }) => String(passages.reduce((sum, { length }) => sum + length, 0)),
+  },
+  {
+    column: 'embedded',
+    type: '::boolean[]',
+    expression: 'g.embedded and exists (select 1 from space)',
+    valueOf: (memory) => String(hasVectors(memory)),
+  },
+  { column: 'question', type: '::boolean[]', valueOf: ({ passages }) => String(endsAsQuestion(passages)) },
+]
+/** The arrays of an insert: one for each column of the memories, five of the passages, three of the vectors. */
+const PASSAGES = COLUMNS.length
+const VECTORS = PASSAGES + 5
+const ARRAYS = VECTORS + 3
+
 /**
- * The first eighteen columns have an element for each memory, the next five for each passage, the last three for each
- * vector.
+ * Inserts memories with their postings and vectors, all or none. $1 is the bank, then come the arrays, the model and
+ * its dimensions, and with `counted` the shard. The unique key excludes exact repeats. Rows are
+ * inserted by fingerprint, so that two batches lock shared fingerprints in the same order; the statistics come last, so
+ * that no transaction waits for a memory while it holds their lock. The lock on the embedding space keeps the bank from
+ * being given to another model before the vectors are committed; a move by reembed does not wait for it.
  */
-const MEMORY_COLUMNS = 18
-const PASSAGE_COLUMNS = 5
-const VECTOR_COLUMNS = 3
+export function insertStatement (schema: string, counted: boolean): string {
+  const array = (index: number) => `$${index + 2}::text[]`
+  const [model, dimensions, shard] = [`$${ARRAYS + 2}::text`, `$${ARRAYS + 3}::int`, `$${ARRAYS + 4}`]
+  const columns = COLUMNS.map(({ column }) => column).join(', ')
+  return `with input_rows as (
+  select * from unnest(${COLUMNS.map(({ type }, index) => `${array(index)}${type}`).join(', ')})
+    with ordinality as g(${columns}, position)
+),
+space as (
+  select 1 from ${schema}.embedding_spaces v where v.bank_key = $1 and v.model = ${model}
+    and v.dimensions = ${dimensions} for key share
+),
+added as (
+  insert into ${schema}.memories as m (bank_key, ${columns})
+  select $1, ${COLUMNS.map(({ column, expression }) => expression ?? `g.${column}`).join(', ')}
+  from input_rows g order by g.fingerprint, g.position
+  on conflict (bank_key, fingerprint) do nothing
+  returning m.memory_id, m.expires_at, m.embedded, cardinality(m.passage_starts) as passages, m.passages_length
+),
+added_postings as (
+  insert into ${schema}.postings (bank_key, term, memory_id, ordinal, weight, length, expires_at)
+  select $1, t.term, p.memory_id, p.ordinal, t.weight, p.length, a.expires_at
+  from unnest(${array(PASSAGES)}::uuid[], ${array(PASSAGES + 1)}::smallint[], ${array(PASSAGES + 2)}::real[],
+    ${array(PASSAGES + 3)}, ${array(PASSAGES + 4)}) as p(memory_id, ordinal, length, terms, weights)
+  join added a on a.memory_id = p.memory_id
+  cross join lateral unnest(${termsOf('p.terms')}, p.weights::real[]) as t(term, weight)
+),
+added_embeddings as (
+  insert into ${schema}.embeddings (bank_key, memory_id, ordinal, model, dimensions, expires_at, embedding)
+  select $1, e.memory_id, e.ordinal, ${model}, ${dimensions}, a.expires_at, e.embedding::halfvec
+  from unnest(${array(VECTORS)}::uuid[], ${array(VECTORS + 1)}::smallint[], ${array(VECTORS + 2)})
+    as e(memory_id, ordinal, embedding)
+  join added a on a.memory_id = e.memory_id and a.embedded
+)${counted
+  ? `,
+counted as (
+  ${countInto(schema, shard, `select count(*)::float8, count(*) filter (where a.embedded),
+    count(*) filter (where a.expires_at is not null),
+    coalesce(sum(a.passages), 0), coalesce(sum(a.passages_length), 0) from added a having count(*) > 0`)}
+)`
+  : ''}
+select a.memory_id is not null as stored, a.embedded, a.passages, (a.expires_at is not null) as expiring,
+  a.passages_length
+from input_rows g left join added a on a.memory_id = g.memory_id order by g.position`
+}
 
 /** Whether the memories fit into one statement. */
 export function isOneBatch (memories: readonly NewMemory[]): boolean {
@@ -40,11 +153,11 @@ export function isOneBatch (memories: readonly NewMemory[]): boolean {
 }
 
 /**
- * The arrays $3 to $28 of an insert, built memory by memory. They are texts, which drivers and threads pass on without
+ * The arrays of an insert, built memory by memory. They are texts, which drivers and threads pass on without
  * conversion.
  */
 export class InsertionBatch {
-  readonly #columns = Array.from({ length: MEMORY_COLUMNS + PASSAGE_COLUMNS + VECTOR_COLUMNS }, (): string[] => [])
+  readonly #columns = Array.from({ length: ARRAYS }, (): string[] => [])
   #memories = 0
   #postings = 0
   #characters = 0
@@ -59,24 +172,13 @@ export class InsertionBatch {
   }
 
   add (memory: NewMemory): void {
-    const { memoryId, text, tags, metadata, tokens, passages, trust } = memory
-    this.#addRow(0, [
-      memoryId, memory.fingerprint, text, JSON.stringify(tags), JSON.stringify(metadata),
-      optional(memory.occurredAt), String(memory.retainedAt), optional(memory.expiresAt),
-      memory.documentId, memory.source, String(tokens.value),
-      `{${passages.map(({ start }) => start).join(',')}}`,
-      `{${passages.map(({ end }) => end).join(',')}}`,
-      termsText(new Set(passages.flatMap(({ terms }) => [...terms.keys()].map(indexTerm)))),
-      String(passages.reduce((sum, { length }) => sum + length, 0)),
-      String(hasVectors(memory)),
-      String(endsAsQuestion(passages)),
-      trust,
-    ])
+    const { memoryId, text, passages } = memory
+    this.#addRow(0, COLUMNS.map(({ valueOf }) => valueOf(memory)))
     this.#memories += 1
     this.#characters += text.length
     for (const [ordinal, passage] of passages.entries()) {
       const terms = indexTerms(passage)
-      this.#addRow(MEMORY_COLUMNS, [
+      this.#addRow(PASSAGES, [
         memoryId, String(ordinal), String(passage.length), termsText(terms.keys()),
         `{${[...terms.values()].join(',')}}`,
       ])
@@ -86,7 +188,7 @@ export class InsertionBatch {
   }
 
   #addVector (memoryId: string, ordinal: number, vector: string): void {
-    this.#addRow(MEMORY_COLUMNS + PASSAGE_COLUMNS, [memoryId, String(ordinal), vector])
+    this.#addRow(VECTORS, [memoryId, String(ordinal), vector])
     this.#characters += vector.length
   }
 
@@ -97,10 +199,6 @@ export class InsertionBatch {
 
 export function hasVectors ({ passages }: NewMemory): boolean {
   return passages.some(({ vector }) => vector !== undefined)
-}
-
-function optional (value: number | null): string | null {
-  return value === null ? null : String(value)
 }
 
 /** Changes of a bank's statistics by a write; negative for what it removes. */
@@ -128,6 +226,15 @@ export interface ExistingRow {
   passages: number
   expires_at: number | null
   trust: string
+}
+
+/** $1 bank, $2 ids, $3 fingerprints: the memories that have one of them, as ExistingRows. */
+export function findExisting (schema: string): string {
+  return `select m.memory_id::text as memory_id, m.fingerprint, cardinality(m.passage_starts) as passages,
+    m.expires_at::float8 as expires_at, m.trust
+from ${schema}.memories m
+where m.bank_key = $1
+  and (m.memory_id = any($2::text[]::uuid[]) or m.fingerprint = any($3::text[]))`
 }
 
 export interface Insertion {

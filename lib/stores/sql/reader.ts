@@ -1,17 +1,20 @@
 import { mapGivingWay } from '../../concurrency/event-loop.js'
 import { type BankKey, bankKeyString, keysOfTenant, identityOf } from '../../identity/context.js'
 import { readTrust } from '../../identity/trust.js'
+import { DAY_MS } from '../../time/days.js'
+import { MAX_COUNTED_VALUES } from '../most-frequent.js'
 import {
   type BankStatistics, type BankSummary, type DayCounts, type DayRange, type EmbeddingSpace, IDEMPOTENCY_LIFETIME_MS,
   type IdempotencyRecord, type ListBanksRequest, type ListFilters, type ListRequest, type Memory, type Neighbourhood,
-  type NeighboursRequest, type StoredMemory, type Unembedded,
+  type NeighboursRequest, type Scan, type StoredMemory, type Unembedded,
 } from '../vector-store.js'
-import type { Executor } from './executor.js'
-import { filteredRead, liveAt, Parameters, READ_COLUMNS, type Statement } from './fragments.js'
-import { type ExistingRow, hasExpired } from './insertion.js'
-import { bankParameters, type BankRow, type MemoryRow, toBankKey, toMemory } from './rows.js'
-import type { Statements } from './statements.js'
+import { SqlError, type Executor, type Queries } from './executor.js'
+import { filteredRead, liveAt, Parameters, type Statement } from './fragments.js'
+import { type ExistingRow, findExisting, hasExpired } from './insertion.js'
+import { bankParameters, type BankRow, type MemoryRow, READ_COLUMNS, toBankKey, toMemory } from './rows.js'
 
+/** About how many bytes a memory has. PostgreSQL knows the sizes without reading the texts. */
+const SIZE = 'octet_length(m.text) + pg_column_size(m.metadata) + pg_column_size(m.tags)'
 /** Maximum bytes of texts of a page of memories that wait for their vectors; the row that exceeds it is its last. */
 const STATEMENT_BYTES = 256 * 1024
 
@@ -19,7 +22,7 @@ const STATEMENT_BYTES = 256 * 1024
  * A page of a bank, newest first unless the request specifies otherwise.
  * @returns undefined when no memory can pass the filters
  */
-export function listStatement (
+function listStatement (
   schema: string, bank: BankKey, { now, limit, filters, order = 'newest', offset = 0, after }: ListRequest,
 ): Statement | undefined {
   const read = filteredRead(bank, filters, now)
@@ -58,39 +61,10 @@ export function countStatement (
 }
 
 /**
- * $1 bank, $2 id, $3 now, $4 and $5 maximum number of neighbours before and after. Returns the memory and
- * its neighbours with their `position` and their `side`: -1 before, 0 the memory, 1 after. Each side is an ordered scan
- * of the index of documents.
- */
-export function neighboursStatement (schema: string): string {
-  const live = (alias: string) => liveAt(alias, '$3::float8::bigint')
-  const side = (alias: string, number: -1 | 1, limit: string) => {
-    const direction = number === -1 ? ' desc' : ''
-    return `(select ${alias}.memory_id, ${number} as side from ${schema}.memories ${alias}
-    where ${alias}.bank_key = $1 and ${alias}.document_id = (select document_id from anchor)
-      and (${alias}.place, ${alias}.memory_id) ${number === -1 ? '<' : '>'} ((select place from anchor),
-        (select memory_id from anchor)) and ${live(alias)}
-    order by ${alias}.place${direction}, ${alias}.memory_id${direction} limit ${limit}::int)`
-  }
-  return `with anchor as (
-  select a.document_id, a.place, a.memory_id from ${schema}.memories a
-  where a.bank_key = $1 and a.memory_id = $2::text::uuid and ${live('a')}
-),
-around as (
-  select memory_id, 0 as side from anchor
-  union all ${side('b', -1, '$4')}
-  union all ${side('d', 1, '$5')}
-)
-select ${READ_COLUMNS}, r.side, row_number() over (order by m.place, m.memory_id)::int as position
-from around r join ${schema}.memories m on m.bank_key = $1
-  and m.memory_id = r.memory_id`
-}
-
-/**
  * Banks with their counts. The only statement of a request on more than one bank. The banks of a tenant are a range of
  * the key.
  */
-export function listBanksStatement (
+function listBanksStatement (
   schema: string, { now, tenantId, bankId, limit, after }: ListBanksRequest,
 ): Statement {
   const parameters = new Parameters()
@@ -115,7 +89,7 @@ group by m.bank_key order by m.bank_key limit ${parameters.bind(Number.isFinite(
  * Memories of all banks that wait for vectors of the space, in the order of the partial index on such memories. A bank
  * with vectors of another model does not wait for any. The page ends with the memory that reaches STATEMENT_BYTES.
  */
-export function unembeddedStatement (
+function unembeddedStatement (
   schema: string, { model, dimensions }: EmbeddingSpace,
   { now, limit, after }: { now: number, limit: number, after?: BankKey & { memoryId: string } },
 ): Statement {
@@ -129,7 +103,7 @@ export function unembeddedStatement (
     text: `select m.bank_key, ${READ_COLUMNS}, m.fingerprint, m.passage_starts, m.passage_ends from (
   select o.*, sum(o.size) over (order by o.bank_key, o.memory_id rows between unbounded preceding and
     current row) - o.size as bytes_before from (
-    select m.*, octet_length(m.text) + pg_column_size(m.metadata) + pg_column_size(m.tags) as size
+    select m.*, ${SIZE} as size
     from ${schema}.memories m where ${conditions.join(' and ')} and not exists (
       select 1 from ${schema}.embedding_spaces v where v.bank_key = m.bank_key
         and (v.model, v.dimensions) <> (${parameters.bind(model)}::text, ${parameters.bind(dimensions)}::int)
@@ -141,6 +115,31 @@ export function unembeddedStatement (
 where m.bytes_before < ${STATEMENT_BYTES} order by m.bank_key, m.memory_id`,
     values: parameters.values,
   }
+}
+
+/** The most frequent values of a column as a JSON array of pairs, as `mostFrequent` has them. */
+function mostFrequent (column: string, rows: string): string {
+  return `(select coalesce(json_agg(json_build_array(t.value, t.uses)), '[]')::text
+   from (
+     select ${column} as value, count(*)::int as uses from ${rows}
+     group by 1 order by uses desc, ${column} collate "C" limit ${MAX_COUNTED_VALUES}
+   ) t)`
+}
+
+/** $1 bank, $2 now. Both reads of `live` are from its copy, which has no texts. */
+function statisticsStatement (schema: string): string {
+  return `with live as materialized (
+  select cardinality(m.passage_starts) as passages, m.embedded, m.tokens, m.retained_at, m.occurred_at, m.tags,
+    m.speaker
+  from ${schema}.memories m where m.bank_key = $1 and ${liveAt('m', '$2::float8::bigint')}
+)
+select count(*)::int as memories, coalesce(sum(passages), 0)::int as passages,
+  (count(*) filter (where not embedded))::int as unembedded, coalesce(sum(tokens), 0)::float8 as tokens,
+  min(retained_at)::float8 as first_retained_at, max(retained_at)::float8 as last_retained_at,
+  min(occurred_at)::float8 as first_occurred_at, max(occurred_at)::float8 as last_occurred_at,
+  ${mostFrequent('tag', 'live, unnest(tags) as tag')} as tags,
+  ${mostFrequent('speaker', 'live where speaker is not null')} as speakers
+from live`
 }
 
 interface UnembeddedRow extends MemoryRow, BankRow {
@@ -167,35 +166,66 @@ interface StatisticsRow {
   speakers: string
 }
 
+/**
+ * $1 bank, $2 id, $3 now, $4 and $5 maximum number of neighbours before and after. Returns the memory and
+ * its neighbours with their `position` and their `side`: -1 before, 0 the memory, 1 after. Each side is an ordered scan
+ * of the index of documents.
+ */
+function neighboursStatement (schema: string): string {
+  const live = (alias: string) => liveAt(alias, '$3::float8::bigint')
+  const side = (alias: string, number: -1 | 1, limit: string) => {
+    const direction = number === -1 ? ' desc' : ''
+    return `(select ${alias}.memory_id, ${number} as side from ${schema}.memories ${alias}
+    where ${alias}.bank_key = $1 and ${alias}.document_id = (select document_id from anchor)
+      and (${alias}.place, ${alias}.memory_id) ${number === -1 ? '<' : '>'} ((select place from anchor),
+        (select memory_id from anchor)) and ${live(alias)}
+    order by ${alias}.place${direction}, ${alias}.memory_id${direction} limit ${limit}::int)`
+  }
+  return `with anchor as (
+  select a.document_id, a.place, a.memory_id from ${schema}.memories a
+  where a.bank_key = $1 and a.memory_id = $2::text::uuid and ${live('a')}
+),
+around as (
+  select memory_id, 0 as side from anchor
+  union all ${side('b', -1, '$4')}
+  union all ${side('d', 1, '$5')}
+)
+select ${READ_COLUMNS}, r.side, row_number() over (order by m.place, m.memory_id)::int as position
+from around r join ${schema}.memories m on m.bank_key = $1
+  and m.memory_id = r.memory_id`
+}
+
 /** Reads memories and statistics of banks. Its methods are those of VectorStore. */
 export class SqlReader {
   readonly #executor: Executor
   readonly #schema: string
-  readonly #statements: Statements
 
-  constructor (executor: Executor, schema: string, statements: Statements) {
+  constructor (executor: Executor, schema: string) {
     this.#executor = executor
     this.#schema = schema
-    this.#statements = statements
   }
 
   async findIdempotencyRecord (
     bank: BankKey, key: string, now: number,
   ): Promise<IdempotencyRecord | undefined> {
     const [row] = await this.#executor.read<{ request_fingerprint: string, answer: string }>(
-      this.#statements.findIdempotencyRecord, [...bankParameters(bank), key, now - IDEMPOTENCY_LIFETIME_MS],
+      `select k.request_fingerprint, k.answer from ${this.#schema}.idempotency_keys k
+where k.bank_key = $1 and k.key = $2 and k.kept_at > $3::float8::bigint`,
+      [...bankParameters(bank), key, now - IDEMPOTENCY_LIFETIME_MS],
     )
     return row === undefined ? undefined : { requestFingerprint: row.request_fingerprint, text: row.answer }
   }
 
   async get (bank: BankKey, memoryId: string, now: number): Promise<Memory | undefined> {
-    const [row] = await this.#executor.read<MemoryRow>(this.#statements.get, [...bankParameters(bank), memoryId, now])
+    const [row] = await this.#executor.read<MemoryRow>(`select ${READ_COLUMNS} from ${this.#schema}.memories m
+where m.bank_key = $1 and m.memory_id = $2::text::uuid and ${liveAt('m', '$3::float8::bigint')}`,
+    [...bankParameters(bank), memoryId, now])
     return row === undefined ? undefined : toMemory(row)
   }
 
   async findRepeated (bank: BankKey, fingerprint: string, now: number): Promise<StoredMemory | undefined> {
     const values = [...bankParameters(bank), [], [fingerprint]]
-    const [row] = await this.#executor.read<ExistingRow>(this.#statements.findExisting, values)
+    const [row] = await this.#executor.read<ExistingRow>(findExisting(this.#schema), values)
     if (row === undefined || hasExpired(row, now)) return undefined
     return { memoryId: row.memory_id, passageCount: row.passages, trust: readTrust(row.trust) }
   }
@@ -219,7 +249,7 @@ export class SqlReader {
     bank: BankKey, memoryId: string, { now, before, after }: NeighboursRequest,
   ): Promise<Neighbourhood | undefined> {
     const values = [...bankParameters(bank), memoryId, now, before, after]
-    const rows = await this.#executor.read<NeighbourRow>(this.#statements.neighbours, values)
+    const rows = await this.#executor.read<NeighbourRow>(neighboursStatement(this.#schema), values)
     rows.sort((a, b) => a.position - b.position)
     const onSide = (side: number) => rows.filter((row) => row.side === side).map(toMemory)
     const [memory] = onSide(0)
@@ -246,7 +276,8 @@ export class SqlReader {
   }
 
   async statistics (bank: BankKey, now: number): Promise<BankStatistics> {
-    const [row] = await this.#executor.read<StatisticsRow>(this.#statements.statistics, [...bankParameters(bank), now])
+    const values = [...bankParameters(bank), now]
+    const [row] = await this.#executor.read<StatisticsRow>(statisticsStatement(this.#schema), values)
     return {
       ...identityOf(bank),
       memoryCount: row!.memories,
@@ -264,10 +295,154 @@ export class SqlReader {
 
   async countByDay (bank: BankKey, { now, from, until }: DayRange): Promise<DayCounts> {
     const values = [...bankParameters(bank), now, from, until]
-    const rows = await this.#executor.read<{ day: number, memories: number }>(this.#statements.countByDay, values)
+    // An index-only scan of `memories_in_order`. Earlier days are counted under the day before the first.
+    const rows = await this.#executor.read<{ day: number, memories: number }>(`
+select greatest(floor(m.retained_at::float8 / ${DAY_MS})::int, $3::int - 1) as day, count(*)::int as memories
+from ${this.#schema}.memories m
+where m.bank_key = $1
+  and ${liveAt('m', '$2::float8::bigint')} and m.retained_at < ($4::int + 1)::bigint * ${DAY_MS}
+group by 1`, values)
     const byDay = new Map(rows.map(({ day, memories }) => [day, memories]))
     const before = byDay.get(from - 1) ?? 0
     byDay.delete(from - 1)
     return { before, byDay }
+  }
+}
+
+/** Maximum number of memories of the first page, and of any page. */
+const FIRST_ROWS = 100
+const MAX_ROWS = 1000
+/** Size of a page in bytes; the memory that reaches it is its last. */
+const PAGE_BYTES = 1024 * 1024
+/** How long a reader may leave a snapshot open without reading, in milliseconds: less than the database allows. */
+const IDLE_MS = 30_000
+
+interface ScanRow extends MemoryRow {
+  /** Bytes of the memory, as the statement counts them toward the page. */
+  size: number
+}
+
+interface ScanOptions {
+  executor: Executor
+  /** Quoted. */
+  schema: string
+  bank: BankKey
+  now: number
+  signal: AbortSignal | undefined
+  /** Bytes that are read before the scan is returned: a bank that is not larger holds no connection for its reader. */
+  readAheadBytes: number
+  /** Default: IDLE_MS. */
+  idleMs?: number
+  /** Called when the snapshot is closed, at least once. */
+  onEnd: () => void
+}
+
+/**
+ * Reads a bank in one snapshot, a transaction that is read-only: first `readAheadBytes`, then a page of about a
+ * megabyte when the reader has taken the one before. A reader that takes none for `idleMs` loses the rest.
+ */
+export async function openScan (
+  { executor, schema, bank, now, signal, readAheadBytes, idleMs = IDLE_MS, onEnd }: ScanOptions,
+): Promise<Scan> {
+  const { tx, finish } = await beginSnapshot(executor, signal).catch((error: unknown) => { onEnd(); throw error })
+  const pages = scanPages(tx, schema, bank, now, signal)
+  const ahead: Memory[][] = []
+  let idle: NodeJS.Timeout | undefined
+  let isExpired = false
+  const end = () => {
+    clearTimeout(idle)
+    finish()
+    onEnd()
+  }
+  const waitForReader = () => {
+    idle = setTimeout(() => {
+      isExpired = true
+      end()
+    }, idleMs).unref()
+  }
+  async function * read (): AsyncGenerator<Memory, undefined> {
+    try {
+      for (let page = ahead.shift(); page !== undefined; page = ahead.shift()) yield * page
+      for (;;) {
+        clearTimeout(idle)
+        if (isExpired) throw new SqlError('timeout', `The reader of an export has read nothing for ${idleMs} ms`)
+        const { value, done } = await pages.next()
+        if (done === true) return undefined
+        waitForReader()
+        yield * value.memories
+      }
+    } finally {
+      end()
+    }
+  }
+  try {
+    const [counted] = await tx.query<{ count: number }>(`select count(*)::int as count from ${schema}.memories m
+where m.bank_key = $1 and ${liveAt('m', '$2::float8::bigint')}`, [...bankParameters(bank), now])
+    for (let bytes = 0; bytes < readAheadBytes;) {
+      const { value, done } = await pages.next()
+      if (done === true) break
+      ahead.push(value.memories)
+      bytes += value.bytes
+      if (value.isLast) end()
+      else if (bytes >= readAheadBytes) waitForReader()
+    }
+    const memories = read()
+    // A generator that has not begun ends without its `finally`.
+    const stop = async () => { end(); return await memories.return(undefined) }
+    return {
+      count: counted!.count,
+      memories: {
+        [Symbol.asyncIterator]: () => ({ next: async () => await memories.next(), return: stop }), return: stop,
+      },
+    }
+  } catch (error) {
+    end()
+    throw error
+  }
+}
+
+/** A transaction that lasts until `finish` is called. */
+async function beginSnapshot (
+  executor: Executor, signal: AbortSignal | undefined,
+): Promise<{ tx: Queries, finish: () => void }> {
+  let finish!: () => void
+  const finished = new Promise<void>((resolve) => { finish = resolve })
+  return await new Promise((resolve, reject) => {
+    executor.transaction(async (tx) => {
+      resolve({ tx, finish })
+      await finished
+    }, { snapshot: true, bulk: true, signal }).catch(reject)
+  })
+}
+
+/** The memories of a bank, oldest first. */
+async function * scanPages (
+  tx: Queries, schema: string, bank: BankKey, now: number, signal: AbortSignal | undefined,
+): AsyncGenerator<{ memories: Memory[], bytes: number, isLast: boolean }, undefined> {
+  const statement = `select ${READ_COLUMNS}, m.size::float8 as size from (
+  select o.*, sum(o.size) over (order by o.retained_at, o.memory_id rows between unbounded preceding and current row) -
+    o.size as bytes_before from (
+    select m.*, ${SIZE} as size
+      from ${schema}.memories m
+    where m.bank_key = $1 and ${liveAt('m', '$2::float8::bigint')}
+      and ($4::float8 is null or (m.retained_at, m.memory_id) > ($4::float8::bigint, $5::text::uuid))
+    order by m.retained_at, m.memory_id limit $3::int
+  ) o
+) m
+where m.bytes_before < $6::float8 order by m.retained_at, m.memory_id`
+  let limit = FIRST_ROWS
+  let last: ScanRow | undefined
+  for (;;) {
+    signal?.throwIfAborted()
+    const rows: ScanRow[] = await tx.query<ScanRow>(statement, [
+      ...bankParameters(bank), now, limit, last?.retained_at ?? null, last?.memory_id ?? null, PAGE_BYTES,
+    ])
+    const bytes = rows.reduce((sum, { size }) => sum + size, 0)
+    const isLast = rows.length < limit && bytes < PAGE_BYTES
+    yield { memories: await mapGivingWay(rows, toMemory), bytes, isLast }
+    if (isLast) return undefined
+    last = rows.at(-1)
+    // Twice the number that fits, estimated from this page: rows beyond the end of a page are read in vain.
+    limit = Math.min(MAX_ROWS, Math.max(1, Math.ceil(2 * PAGE_BYTES * rows.length / Math.max(1, bytes))))
   }
 }

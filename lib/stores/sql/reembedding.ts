@@ -1,5 +1,4 @@
 import type { BankKey } from '../../identity/context.js'
-import type { Metadata } from '../records.js'
 import { embeddedTexts, nameOf } from '../speaker.js'
 import type { EmbeddingSpace } from '../vector-store.js'
 import type { Executor, Queries } from './executor.js'
@@ -22,7 +21,7 @@ export function makeReembeddingStatements (schema: string): ReembeddingStatement
   return {
     progress: `select count(*)::int as total, (count(*) filter (where not (${lacking})))::int as done
 from ${schema}.memories m where m.bank_key = $1`,
-    missing: `select m.memory_id::text as memory_id, m.fingerprint, m.text, m.metadata::text as metadata,
+    missing: `select m.memory_id::text as memory_id, m.fingerprint, m.text, m.speaker,
   m.passage_starts, m.passage_ends
 from ${schema}.memories m
 where m.bank_key = $1 and ($4::text is null or m.memory_id > $4::text::uuid) and ${lacking}
@@ -123,15 +122,15 @@ interface BareMemory {
   memory_id: string
   fingerprint: string
   text: string
-  metadata: string
+  speaker: string | null
   passage_starts: number[]
   passage_ends: number[]
 }
 
-function textsOf ({ text, metadata, passage_starts: starts, passage_ends: ends }: BareMemory): string[] {
+function textsOf ({ text, speaker, passage_starts: starts, passage_ends: ends }: BareMemory): string[] {
   return embeddedTexts({
     text,
-    name: nameOf({ metadata: JSON.parse(metadata) as Metadata }),
+    name: nameOf({ speaker }),
     passages: starts.map((start, ordinal) => ({ start, end: ends[ordinal]! })),
   })
 }

@@ -1,37 +1,46 @@
 import { bankKeyString, bankOfKey, type BankKey } from '../../identity/context.js'
 import { TokenCount } from '../../text/tokens.js'
 import { readTrust } from '../../identity/trust.js'
+import { FIELDS, type FieldKind, type FieldName, memoryValues, type MEMORY_FIELDS } from '../memory-fields.js'
 import type { Memory, Metadata } from '../vector-store.js'
 
-/** A row with the columns of READ_COLUMNS. */
-export interface MemoryRow {
-  memory_id: string
+/** What a row has of a field. */
+interface RowValues {
+  id: string
   text: string
-  tags: string[]
-  metadata: string
-  occurred_at: number | null
-  retained_at: number
-  expires_at: number | null
-  document_id: string | null
-  source: string | null
-  tokens: number
+  texts: string[]
+  object: string
+  instant: number
   trust: string
+  tokens: number
+}
+
+type Fields = typeof MEMORY_FIELDS
+type RowValue<F> = F extends { readonly kind: infer K extends FieldKind }
+  ? F extends { readonly nullable: true } ? RowValues[K] | null : RowValues[K]
+  : never
+
+/** A row with the columns of READ_COLUMNS. */
+export type MemoryRow = { [K in FieldName as Fields[K]['column']]: RowValue<Fields[K]> }
+
+const SELECTED: Partial<Record<FieldKind, string>> = { id: 'text', object: 'text', instant: 'float8' }
+
+/** A memory's columns as `toMemory` expects them, from the table with the alias m. */
+export const READ_COLUMNS = FIELDS.map(({ column, kind }) => {
+  const type = SELECTED[kind]
+  return type === undefined ? `m.${column}` : `m.${column}::${type} as ${column}`
+}).join(', ')
+
+const READ: { [K in FieldKind]?: (value: RowValues[K]) => unknown } = {
+  object: (text) => JSON.parse(text) as Metadata, trust: readTrust, tokens: TokenCount.known,
 }
 
 export function toMemory (row: MemoryRow): Memory {
-  return {
-    memoryId: row.memory_id,
-    text: row.text,
-    tags: row.tags,
-    metadata: JSON.parse(row.metadata) as Metadata,
-    occurredAt: row.occurred_at,
-    retainedAt: row.retained_at,
-    expiresAt: row.expires_at,
-    documentId: row.document_id,
-    source: row.source,
-    tokens: TokenCount.known(row.tokens),
-    trust: readTrust(row.trust),
-  }
+  return memoryValues(({ column, kind }) => {
+    const read = READ[kind] as ((value: unknown) => unknown) | undefined
+    const value = row[column]
+    return read === undefined || value === null ? value : read(value)
+  })
 }
 
 /** The first parameter of every statement on a bank. */

@@ -1,8 +1,8 @@
 import type { BankKey } from '../../identity/context.js'
 import type { EmbeddingSpace, SearchRequest } from '../vector-store.js'
-import { filteredRead, liveAt, Parameters, READ_COLUMNS, type Statement } from './fragments.js'
+import { filteredRead, liveAt, Parameters, type Statement } from './fragments.js'
 import { LEXICAL_COLUMNS, lexicalRows, lexicalTables, matchingMemories, type LexicalRow } from './lexical-strategy.js'
-import { bankParameters, type MemoryRow } from './rows.js'
+import { bankParameters, type MemoryRow, READ_COLUMNS } from './rows.js'
 import { bestPassages, ofBank, type Shape } from './search-shape.js'
 import { cosinesOf, semanticTables, spaceCte, type Nearest } from './semantic-strategy.js'
 

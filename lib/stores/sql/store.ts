@@ -9,10 +9,9 @@ import type {
 import { BankConfigWriter, SqlBankConfigs } from './bank-configs.js'
 import { busySemaphore } from './executor.js'
 import type { Executor, ReadOptions } from './executor.js'
-import { openScan } from './export.js'
 import { readMigrations } from './migrations.js'
 import { Readiness } from './readiness.js'
-import { SqlReader } from './reader.js'
+import { openScan, SqlReader } from './reader.js'
 import { SqlSearcher } from './searcher.js'
 import { makeStatements, type Statements } from './statements.js'
 import { Sweeper } from './sweeper.js'
@@ -82,7 +81,7 @@ export class SqlVectorStore implements VectorStore {
     const noteChanges = async (memories: number) => { await this.#sweeper.noteChanges(memories) }
     const whenReady = async <T>(work: () => Promise<T>) => await this.#whenReady(work)
     const configs = new BankConfigWriter(schema)
-    const reader = new SqlReader(executor, schema, statements)
+    const reader = new SqlReader(executor, schema)
     const readWhenReady = <Args extends unknown[], T>(read: (...args: Args) => Promise<T>) =>
       async (...args: Args) => await this.#whenReady(async () => await read.apply(reader, args))
 

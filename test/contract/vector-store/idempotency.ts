@@ -1,5 +1,5 @@
 import type { Test } from 'tap'
-import { IDEMPOTENCY_LIFETIME_MS, readRecord } from '../../../lib/stores/idempotency.js'
+import { IDEMPOTENCY_LIFETIME_MS, readRecord } from '../../../lib/stores/vector-store.js'
 import type { IdempotentWrite, NewMemory, VectorStore } from '../../../lib/stores/vector-store.js'
 import { newMemories, newMemory, NOW } from '../../helpers/memories.js'
 import { bank, listAll, REMOVE, texts, type OpenStore } from './setup.js'
@@ -51,14 +51,14 @@ export function idempotencyContract (t: Test, open: OpenStore): void {
       const after = texts(await listAll(store, HOME))
       const record = await store.findIdempotencyRecord(HOME, idempotency.key, NOW)
       t.equal(record?.requestFingerprint, 'fingerprint')
-      t.strictSame(readRecord(record!.text), { kind: 'outcome', context: CONTEXT, outcome })
+      t.strictSame(readRecord(record!.text), { context: CONTEXT, outcome })
       await t.rejects(
         write(store, await newMemories(['third', 'fourth']), idempotency), { name: 'IdempotencyKeyTaken' },
       )
       t.strictSame(texts(await listAll(store, HOME)), after)
       t.strictSame(
         readRecord((await store.findIdempotencyRecord(HOME, idempotency.key, NOW))!.text),
-        { kind: 'outcome', context: CONTEXT, outcome },
+        { context: CONTEXT, outcome },
       )
     })
   }
@@ -73,7 +73,7 @@ export function idempotencyContract (t: Test, open: OpenStore): void {
     )
     t.match(outcome, [{ stored: false, memoryId: memory.memoryId }])
     const record = await store.findIdempotencyRecord(HOME, keyed('b').key, NOW)
-    t.strictSame(readRecord(record!.text), { kind: 'outcome', context: CONTEXT, outcome })
+    t.strictSame(readRecord(record!.text), { context: CONTEXT, outcome })
   })
 
   t.test('a failed write stores no record', async (t) => {

@@ -3,7 +3,7 @@ import type { BankKey } from '../../../lib/identity/context.js'
 import { backlogEntry, EmbeddingBacklog } from '../../../lib/memory/embedding-backfill.js'
 
 function entryOf (bankId: string, memoryId: string, bank: BankKey = { tenantId: null, bankId }) {
-  return backlogEntry(bank, { memoryId, text: 'x', metadata: {} }, { fingerprint: memoryId, passages: [] })
+  return backlogEntry(bank, { memoryId, text: 'x', speaker: null }, { fingerprint: memoryId, passages: [] })
 }
 
 t.test('a batch has the memories of one bank, in the order of arrival', async (t) => {

@@ -1,7 +1,7 @@
 import { createPublicKey } from 'node:crypto'
 import type { Test } from 'tap'
 import { ServiceError } from '../../../lib/errors/service-error.js'
-import { KeySource } from '../../../plugins/auth/key-source.js'
+import { KeySource } from '../../../plugins/auth/jwt-oidc.js'
 import { TokenRefused } from '../../../plugins/auth/token-refused.js'
 import { startJwksServer, type JwksServer } from '../../helpers/jwks-server.js'
 import { NOW, type RsaKey } from '../../helpers/tokens.js'

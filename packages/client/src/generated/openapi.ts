@@ -2042,10 +2042,10 @@ export interface components {
              * @example Alice prefers tea over coffee.
              */
             text: string;
-            /** Format: uuid7 */
-            memory_id?: string;
             /** @description For information only; not read. */
             bank_id?: string;
+            /** Format: uuid7 */
+            memory_id?: string;
             tags?: string[];
             metadata?: components["schemas"]["Metadata"];
             /**
@@ -2689,19 +2689,19 @@ export interface components {
              * @description When the event that the memory describes happened. RFC 3339 with an offset.
              */
             occurred_at?: string;
-            /** @description The document or conversation that the memory belongs to. Its neighbours in it help to find it. */
-            document_id?: string;
-            /** @description Whether the memories of the request replace the document: its other memories are forgotten in the same step. Needs `forget` too. One item of a document that says so is enough. Default false. */
-            replace_document?: boolean;
-            /** @description Where the memory comes from. */
-            source?: string;
-            /** @description Who said it: `user`, `assistant` or a name, in visible characters. Default: the text `metadata.speaker`, else the role of a chat message in `metadata.role`. It is kept as `metadata.speaker`. */
-            speaker?: string;
             /**
              * Format: date-time
              * @description When the memory expires; must be in the future. RFC 3339 with an offset.
              */
             expires_at?: string;
+            /** @description The document or conversation that the memory belongs to. Its neighbours in it help to find it. */
+            document_id?: string;
+            /** @description Where the memory comes from. */
+            source?: string;
+            /** @description Who said it: `user`, `assistant` or a name, in visible characters. Default: the text `metadata.speaker`, else the role of a chat message in `metadata.role`. It is kept as `metadata.speaker`. */
+            speaker?: string;
+            /** @description Whether the memories of the request replace the document: its other memories are forgotten in the same step. Needs `forget` too. One item of a document that says so is enough. Default false. */
+            replace_document?: boolean;
         };
         /** @description A memory to store. */
         RetainRequest: {
@@ -2723,19 +2723,19 @@ export interface components {
              * @description When the event that the memory describes happened. RFC 3339 with an offset.
              */
             occurred_at?: string;
-            /** @description The document or conversation that the memory belongs to. Its neighbours in it help to find it. */
-            document_id?: string;
-            /** @description Whether the memories of the request replace the document: its other memories are forgotten in the same step. Needs `forget` too. One item of a document that says so is enough. Default false. */
-            replace_document?: boolean;
-            /** @description Where the memory comes from. */
-            source?: string;
-            /** @description Who said it: `user`, `assistant` or a name, in visible characters. Default: the text `metadata.speaker`, else the role of a chat message in `metadata.role`. It is kept as `metadata.speaker`. */
-            speaker?: string;
             /**
              * Format: date-time
              * @description When the memory expires; must be in the future. RFC 3339 with an offset.
              */
             expires_at?: string;
+            /** @description The document or conversation that the memory belongs to. Its neighbours in it help to find it. */
+            document_id?: string;
+            /** @description Where the memory comes from. */
+            source?: string;
+            /** @description Who said it: `user`, `assistant` or a name, in visible characters. Default: the text `metadata.speaker`, else the role of a chat message in `metadata.role`. It is kept as `metadata.speaker`. */
+            speaker?: string;
+            /** @description Whether the memories of the request replace the document: its other memories are forgotten in the same step. Needs `forget` too. One item of a document that says so is enough. Default false. */
+            replace_document?: boolean;
         };
         /** @enum {string} */
         SettingOrigin: "default" | "file" | "profile" | "bank";

@@ -187,11 +187,35 @@ t.test('a change of another speaker or of another matter replaces nothing', asyn
   for (const other of [
     ['Ben', 'I moved to Paris last month.', '2024-05-02T10:00:00Z'],
     ['Ada', 'I switched to decaf coffee.', '2024-05-02T10:00:00Z'],
+    ['Ada', 'We moved to the new office in Paris.', '2024-05-02T10:00:00Z'],
   ] as const) {
     const text = await answerOf('Where does Ada live?', berlin, [...other])
     t.match(text, /^Ada, 10 January 2024: "I live in Berlin\." \[1\]/)
     t.notMatch(text, /Earlier/)
   }
+})
+
+t.test('a change at work is no change of the boss, and one without a time none of a time', async (t) => {
+  const office: Said = ['Ada', 'We moved to the new office.', '2024-05-02T10:00:00Z']
+  for (const [question, said] of [
+    ['Who is the boss of Ada?', 'My boss Amira is kind.'],
+    ['When is the move of Ada?', 'I move on the first of April.'],
+  ] as const) {
+    const text = await answerOf(question, ['Ada', said, '2024-01-10T10:00:00Z'], office)
+    t.ok(text.startsWith(`Ada, 10 January 2024: "${said}" [1]`), text)
+    t.notMatch(text, /Earlier/)
+  }
+})
+
+t.test('the hours of work that go up replace those of before', async (t) => {
+  t.equal(
+    await answerOf(
+      'How many hours a week does Ada work?', ['Ada', 'I work 32 hours a week.', '2024-04-18T10:00:00Z'],
+      ['Ada', 'Hours at work go up to 38 from September.', '2024-08-11T10:00:00Z'],
+    ),
+    'Ada, 11 August 2024: "Hours at work go up to 38 from September." [2]\n' +
+      'Earlier: Ada, 18 April 2024: "I work 32 hours a week." [1]',
+  )
 })
 
 t.test('statements of one time, or that agree, are not called earlier', async (t) => {

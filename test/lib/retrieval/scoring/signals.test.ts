@@ -2,10 +2,13 @@ import assert from 'node:assert/strict'
 import fc from '../../../helpers/fast-check.js'
 import t from 'tap'
 import { fnv1a } from '../../../../lib/text/stems.js'
+import { statedSpeaker } from '../../../../lib/stores/speaker.js'
 import { readSignals, type Signals } from '../../../../lib/retrieval/scoring/signals.js'
 import { HOSTILE_TEXTS } from '../hostile.js'
 
-const read = (text: string, metadata = {}): Signals => readSignals({ text, metadata })
+const read = (text: string, metadata = {}): Signals => (
+  readSignals({ text, speaker: statedSpeaker(metadata) })
+)
 
 t.test('the speaker is named before a colon, or in the metadata, which takes precedence', async (t) => {
   t.strictSame(read('Nora: The kettle is on.').speaker, ['nora'])

@@ -5,6 +5,7 @@ import t from 'tap'
 import { giveWay } from '../../../../lib/concurrency/event-loop.js'
 import type { BankKey } from '../../../../lib/identity/context.js'
 import { InMemoryVectorStore } from '../../../../lib/stores/in-memory/store.js'
+import { optionalValues } from '../../../../lib/stores/memory-fields.js'
 import type { Memory, NewMemory, Selector } from '../../../../lib/stores/vector-store.js'
 import { TokenCount } from '../../../../lib/text/tokens.js'
 import fc, { runs } from '../../../helpers/fast-check.js'
@@ -33,15 +34,14 @@ function memoryOf ({ id, words, tag, document, expires, embedded }: Recipe, now:
   const text = words.map((word) => WORDS[word]).join(' ')
   const vector = Float32Array.of(1, id, words.length)
   return {
+    ...optionalValues(() => null),
     memoryId: ids[id]!,
     text,
     tags: tag ? ['tag'] : [],
     metadata: { id },
-    occurredAt: null,
     retainedAt: NOW - id * 7 % 5,
     expiresAt: expires && now < EXPIRY ? EXPIRY : null,
     documentId: document ? 'doc' : null,
-    source: null,
     tokens: TokenCount.of(text),
     trust: 'trusted',
     fingerprint: `${text} ${tag} ${document} ${id % 3}`,

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import t from 'tap'
-import { openScan } from '../../../../lib/stores/sql/export.js'
+import { openScan } from '../../../../lib/stores/sql/reader.js'
 import { SqlVectorStore } from '../../../../lib/stores/sql/store.js'
 import type { Executor, Param } from '../../../../lib/stores/sql/executor.js'
 import { newMemories, NOW } from '../../../helpers/memories.js'
