@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto'
-import { LRUCache } from 'lru-cache'
 import stringify from 'safe-stable-stringify'
 import type { Clock } from '../time/clock.js'
 import { ServiceError } from '../errors/service-error.js'
-import { bankKeyString, type BankKey, type RequestContext } from '../identity/context.js'
+import { bankKeyString, callerOf, type BankKey, type RequestContext } from '../identity/context.js'
 import {
   IDEMPOTENCY_LIFETIME_MS, IdempotencyKeyTaken, readRecord, type IdempotentWrite, type VectorStore,
 } from '../stores/vector-store.js'
@@ -14,10 +13,7 @@ const MAX_KEY_CHARACTERS = 255
 /** The space is a printable character. */
 const KEY = new RegExp(`^[\\x20-\\x7e]{1,${MAX_KEY_CHARACTERS}}$`)
 
-/**
- * Maximum characters of the answers that this process keeps, about 32 MB. Beyond it, the least recently used ones are
- * dropped before their 24 hours have passed.
- */
+/** Maximum characters of the answers that this process keeps, about 32 MB. */
 const MAX_KEPT_CHARACTERS = 16 * 1024 * 1024
 /** About what an entry takes besides its answer. */
 const ENTRY_CHARACTERS = 512
@@ -56,6 +52,19 @@ export interface WriteResult<Context, Outcome> {
   outcome: Outcome
 }
 
+interface KeptAnswer {
+  fingerprint: string
+  answer: string
+  /** Milliseconds. */
+  keptAt: number
+}
+
+/** The answers of one caller, the oldest first. */
+interface KeptAnswers {
+  readonly answers: Map<string, KeptAnswer>
+  characters: number
+}
+
 /**
  * Replays answers by idempotency key for 24 hours. A store with `findIdempotencyRecord` keeps the data of the answer in
  * the transaction of the write, for all processes and across restarts; with any other store the answers last as long as
@@ -65,11 +74,9 @@ export class IdempotencyService {
   readonly #clock: Clock
   readonly #store: Pick<VectorStore, 'findIdempotencyRecord'>
   readonly #inFlight = new Map<string, string>()
-  /** Of a store without `findIdempotencyRecord`, by the key with all that it belongs to. */
-  readonly #answers = new LRUCache<string, { fingerprint: string, answer: string, keptAt: number }>({
-    maxSize: MAX_KEPT_CHARACTERS,
-    sizeCalculation: ({ answer }, id) => ENTRY_CHARACTERS + id.length + answer.length,
-  })
+  /** Of a store without `findIdempotencyRecord`, by caller. */
+  readonly #kept = new Map<string, KeptAnswers>()
+  #characters = 0
 
   constructor (clock: Clock, store: Pick<VectorStore, 'findIdempotencyRecord'> = {}) {
     this.#clock = clock
@@ -94,7 +101,8 @@ export class IdempotencyService {
     if (idempotency === undefined) return toAnswer(await work())
     const { fingerprint, onReplay } = idempotency
     const id = idOf(idempotency, context, bank)
-    const kept = this.#answers.get(id)
+    const caller = callerOf(context)
+    const kept = this.#kept.get(caller)?.answers.get(id)
     if (kept !== undefined && this.#clock() - kept.keptAt < IDEMPOTENCY_LIFETIME_MS) {
       requireSameBody(kept.fingerprint, fingerprint)
       onReplay?.()
@@ -113,11 +121,39 @@ export class IdempotencyService {
         return await this.#runWithRecord(id, idempotency, bank, toAnswer, work)
       }
       const answer = toAnswer(await work())
-      this.#answers.set(id, { fingerprint, answer: JSON.stringify(answer), keptAt: this.#clock() })
+      this.#keep(caller, id, { fingerprint, answer: JSON.stringify(answer), keptAt: this.#clock() })
       return answer
     } finally {
       this.#inFlight.delete(id)
     }
+  }
+
+  /** Beyond the maximum the callers with most lose their oldest answers, so that none makes others lose theirs. */
+  #keep (caller: string, id: string, answer: KeptAnswer): void {
+    this.#drop(caller, id)
+    const own = this.#kept.get(caller) ?? { answers: new Map<string, KeptAnswer>(), characters: 0 }
+    this.#kept.set(caller, own)
+    own.answers.set(id, answer)
+    own.characters += sizeOf(id, answer)
+    this.#characters += sizeOf(id, answer)
+    while (this.#characters > MAX_KEPT_CHARACTERS) {
+      let most = caller
+      for (const [other, { characters }] of this.#kept) {
+        if (characters > (this.#kept.get(most)?.characters ?? 0)) most = other
+      }
+      const [oldest] = this.#kept.get(most)!.answers.keys()
+      this.#drop(most, oldest!)
+    }
+  }
+
+  #drop (caller: string, id: string): void {
+    const own = this.#kept.get(caller)
+    const answer = own?.answers.get(id)
+    if (own === undefined || answer === undefined) return
+    own.answers.delete(id)
+    own.characters -= sizeOf(id, answer)
+    this.#characters -= sizeOf(id, answer)
+    if (own.answers.size === 0) this.#kept.delete(caller)
   }
 
   async #runWithRecord<Context, Outcome, Answer> (
@@ -160,6 +196,10 @@ function idOf (
   { operation, key }: IdempotencyKey, { tenantId, principal, onBehalfOf }: RequestContext, bank: BankKey,
 ): string {
   return JSON.stringify([tenantId, principal ?? null, onBehalfOf ?? null, operation, bankKeyString(bank), key])
+}
+
+function sizeOf (id: string, { answer }: KeptAnswer): number {
+  return ENTRY_CHARACTERS + id.length + answer.length
 }
 
 function requireSameBody (known: string, given: string): void {
