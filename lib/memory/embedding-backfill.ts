@@ -292,6 +292,8 @@ export function backlogEntry (
 /** Memories that wait for their vectors, each once, in order of arrival. */
 export class EmbeddingBacklog {
   readonly #entries = new Map<string, BacklogEntry>()
+  /** The same entries by bank, in the same order. */
+  readonly #banks = new Map<string, Set<BacklogEntry>>()
   #characters = 0
 
   get size (): number {
@@ -324,6 +326,10 @@ export class EmbeddingBacklog {
     const entry = this.#entries.get(key)
     if (entry === undefined) return false
     this.#characters -= entry.text.length
+    const id = bankKeyString(entry.bank)
+    const ofBank = this.#banks.get(id)!
+    ofBank.delete(entry)
+    if (ofBank.size === 0) this.#banks.delete(id)
     return this.#entries.delete(key)
   }
 
@@ -336,10 +342,8 @@ export class EmbeddingBacklog {
     let passages = 0
     const [oldest] = this.#entries.values()
     if (oldest === undefined) return batch
-    const bank = bankKeyString(oldest.bank)
-    for (const entry of this.#entries.values()) {
+    for (const entry of this.#banks.get(bankKeyString(oldest.bank))!) {
       if (batch.length > 0) {
-        if (bankKeyString(entry.bank) !== bank) continue
         if (entry.successesAtLastTry !== undefined) continue
         if (passages + entry.passages.length > BATCH_PASSAGES) break
       }
@@ -353,6 +357,10 @@ export class EmbeddingBacklog {
 
   #set (entry: BacklogEntry): void {
     this.#entries.set(entry.key, entry)
+    const id = bankKeyString(entry.bank)
+    const ofBank = this.#banks.get(id)
+    if (ofBank === undefined) this.#banks.set(id, new Set([entry]))
+    else ofBank.add(entry)
     this.#characters += entry.text.length
   }
 }
