@@ -4,9 +4,10 @@ import type { Deadline } from '../concurrency/deadline.js'
 import { giveWay, isDue } from '../concurrency/event-loop.js'
 import type { Generation, JsonSchema, LanguageModel } from '../models/language-model.js'
 import { visibleText } from '../text/disguises.js'
-import type { MeteredCall, MeteredLanguageModel } from './metered-language-model.js'
+import {
+  addUsage, NO_USAGE, type MeteredCall, type MeteredLanguageModel, type ModelUsage,
+} from './metered-language-model.js'
 import { UnusableGeneration, unusableFor } from './model-errors.js'
-import { addUsage, NO_USAGE, type ModelUsage } from './model-usage.js'
 
 /** Number of characters that are filtered before yielding to the event loop; a model may return a megabyte of text. */
 const CHARACTERS_PER_STEP = 2_048

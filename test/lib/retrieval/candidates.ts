@@ -1,6 +1,6 @@
 import type { BankKey } from '../../../lib/identity/context.js'
 import { defaultSections } from '../../../lib/config/bank-schema.js'
-import { bankSettings } from '../../../lib/memory/bank-settings.js'
+import { retrievalSettings } from '../../../lib/memory/recall-service.js'
 import { mergeCandidates, type MergedCandidate, type RankedCandidate } from '../../../lib/retrieval/candidates.js'
 import { interleave, type QueryOrder, type RankingOptions } from '../../../lib/retrieval/ranking.js'
 import { SCORER_NAMES, type ScorerWeights } from '../../../lib/retrieval/scoring/scorers.js'
@@ -57,7 +57,7 @@ export function ranked (...candidates: Candidate[]): RankedCandidate[] {
 }
 
 /** The options of a service with nothing configured, with words alone. */
-export const DEFAULTS: RankingOptions = { ...bankSettings(defaultSections(0)).retrieval, minScore: 0 }
+export const DEFAULTS: RankingOptions = { ...retrievalSettings(defaultSections(0).retrieval), minScore: 0 }
 
 /** Weights that switch every scorer off but these. */
 export function only (weights: Partial<ScorerWeights> = {}): ScorerWeights {

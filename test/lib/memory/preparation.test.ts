@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from '../../helpers/fast-check.js'
 import t from 'tap'
-import { bankPolicy } from '../../../lib/policy/bank.js'
-import { checkContent, checkText, screenMetadata } from '../../../lib/policy/barriers.js'
+import { checkContent, checkText, screenMetadata } from '../../../lib/memory/preparation.js'
 import type { FileConfig } from '../../../lib/config/schema.js'
 import type { Metadata } from '../../../lib/stores/vector-store.js'
 import { anyUtf16 } from '../../helpers/arbitraries.js'
@@ -13,7 +12,7 @@ const NONE = policy({})
 function policy (
   barriers: NonNullable<FileConfig['barriers']>, homeostasis: NonNullable<FileConfig['homeostasis']> = {},
 ) {
-  return bankPolicy(operatorSettings({ barriers, homeostasis }).global).contentChecks
+  return operatorSettings({ barriers, homeostasis }).global
 }
 
 t.test('content has 1 to 50,000 characters unless the bank has other limits', async (t) => {
