@@ -58,7 +58,9 @@ export async function adjustUsage (
 set used = least(greatest(u.used + $4::float8::bigint, 0), ${MAX_COUNT})
 where u.bank_key = $1 and u.day = $2::int and u.counter = $3`
   const adjust = async () => {
-    await eachInOrder(executor, entries, async (queries, entry) => { await queries.query(statement, parameters(entry)) })
+    await eachInOrder(executor, entries, async (queries, entry) => {
+      await queries.query(statement, parameters(entry))
+    })
   }
   await retry(adjust, {
     delayMs: (error, failures) => {
