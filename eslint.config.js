@@ -21,7 +21,10 @@ export const modules = {
   retrieval: [...foundation, 'stores', 'models', 'identity', 'text'],
   answering: [...foundation, 'stores', 'models', 'identity', 'text', 'retrieval'],
   policy: [...foundation, 'identity', 'stores', 'config', 'text'],
-  memory: [...foundation, 'config', 'text', 'identity', 'access', 'stores', 'models', 'retrieval', 'policy'],
+  memory: [
+    ...foundation, 'config', 'text', 'identity', 'access', 'stores', 'models', 'retrieval', 'answering',
+    'policy', 'operations',
+  ],
   operations: [...foundation, 'config', 'text', 'identity', 'access', 'memory'],
   sources: [...foundation, 'config', 'identity', 'memory'],
 }
@@ -152,7 +155,7 @@ export default [
     // Clients of endpoints speak HTTP themselves; settings, and entity tags in bodies, describe what a caller sends.
     files: ['lib/**/*.ts'],
     ignores: [
-      'lib/models/remote/**', 'lib/config/**', 'lib/providers/schemas/**', 'lib/memory/entity-tags.ts',
+      'lib/models/remote/**', 'lib/config/**', 'lib/providers/schemas/**', 'lib/memory/bank-configurations.ts',
       'lib/memory/schemas/banks.ts',
     ],
     rules: { 'no-restricted-syntax': ['error', ...NO_HTTP] },

@@ -1,4 +1,4 @@
-import { checkDatabaseUrl } from '../lib/stores/sql/settings.js'
+import { checkDatabaseUrl } from '../lib/stores/sql/providers.js'
 import { UnusableInput } from './checker.js'
 
 /** @throws UnusableInput for a `--url` that names no PostgreSQL database */

@@ -1,10 +1,10 @@
 import type { Static, TObject } from 'typebox'
 import type { Permission } from '../lib/access/access-control.js'
 import type { RequestContext } from '../lib/identity/context.js'
-import type { IdempotencyKey } from '../lib/memory/idempotency.js'
-import { requestFingerprint } from '../lib/memory/request-fingerprint.js'
+import { requestFingerprint, type IdempotencyKey } from '../lib/memory/idempotency.js'
 import type { MemoryService } from '../lib/memory/service.js'
 import type { Operation } from '../lib/operations/operation.js'
+
 // Imported by path, because the package of the gateway contains the built client and does not depend on its package.
 import { Listing, MemoryGatewayClient } from '../packages/client/src/index.js'
 
@@ -32,7 +32,7 @@ export function localCaller (memory: MemoryService, context: RequestContext): Ca
     checkAccess: (permission, bankIds) => memory.checkAccess(context, permission, bankIds),
     ask: async (operation, request, { signal, idempotencyKey: key }) => {
       const idempotency = key === undefined ? undefined : await idempotencyOf(operation.name, request, key)
-      return await operation.run(memory, request, { context, signal, idempotency })
+      return await memory.run(operation, request, { context, signal, idempotency })
     },
   }
 }

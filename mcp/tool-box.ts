@@ -2,9 +2,10 @@ import { ProtocolError, ProtocolErrorCode, type CallToolResult, type Tool } from
 import { Type, type Static, type TObject, type TSchema } from 'typebox'
 import { invalidField } from '../lib/errors/service-error.js'
 import { IDEMPOTENCY_KEY_IN_WORDS, isIdempotencyKey } from '../lib/memory/idempotency.js'
-import { boundedLists, namedBanks, type BoundedList } from '../lib/memory/named-banks.js'
+import {
+  boundedLists, namedBanks, type BoundedList, type Operation, type Tool as ToolDeclaration,
+} from '../lib/operations/operation.js'
 import { IDEMPOTENCY_PERIOD, strict } from '../lib/memory/schemas.js'
-import type { Operation, Tool as ToolDeclaration } from '../lib/operations/operation.js'
 import { OPERATIONS } from '../lib/operations/operations.js'
 import type { TokenBudget } from '../lib/operations/token-budget.js'
 import { beginningOf } from '../lib/validation/shorten.js'

@@ -110,6 +110,13 @@ create table bank_statistics (
   primary key (bank_key, shard)
 ) with (fillfactor = 50);
 
+-- What a write locks that must be alone in its bank: an import, a replacement of documents, a removal of all memories. The sweeper
+-- removes rows of banks without memories.
+create table bank_locks (
+  bank_key text collate "C" not null,
+  primary key (bank_key)
+);
+
 create table idempotency_keys (
   bank_key text collate "C" not null,
   -- SHA-256 of the key with caller and operation, in hex.

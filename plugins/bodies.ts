@@ -2,6 +2,7 @@ import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { bodyCodingFault } from '../http/body-coding.js'
+import { giveWay, isDue } from '../lib/concurrency/event-loop.js'
 import { ServiceError } from '../lib/errors/service-error.js'
 import { readJson } from '../lib/validation/json-body.js'
 
@@ -42,10 +43,17 @@ async function bodies (app: FastifyInstance): Promise<void> {
     throw new ServiceError('invalid_json', 'Request body is empty')
   }
   // Node makes a Buffer of each chunk, and a client may send a million of one byte. This stream reads with back
-  // pressure, and gets as one Buffer what has arrived since its last read.
+  // pressure, and gets as one Buffer what has arrived since its last read; others have their turn in between.
   app.addHook('preParsing', ({ headers }, _reply, payload, done) => {
-    done(null, headers['transfer-encoding'] === undefined ? payload : Readable.from(payload))
+    done(null, headers['transfer-encoding'] === undefined ? payload : Readable.from(inTurns(payload)))
   })
+}
+
+async function * inTurns (payload: Readable): AsyncGenerator<Buffer> {
+  for await (const chunk of payload) {
+    if (isDue()) await giveWay()
+    yield chunk
+  }
 }
 
 export default fp(bodies, { name: 'bodies', fastify: '5.x', dependencies: ['errors'] })

@@ -1,7 +1,7 @@
 import type { FastifyContextConfig, FastifyInstance, preHandlerHookHandler } from 'fastify'
 import type { Permission } from '../lib/access/access-control.js'
 import { invalidRequest } from '../lib/errors/service-error.js'
-import { boundedLists, namedBanks } from '../lib/memory/named-banks.js'
+import { boundedLists, namedBanks } from '../lib/operations/operation.js'
 import { prepareInput, validationError, type Validator } from '../lib/validation/schema-check.js'
 import type { SchemaNode } from '../lib/validation/schema-node.js'
 

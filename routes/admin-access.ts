@@ -12,7 +12,6 @@ const errors = [
 ] as const
 
 export const adminAccessRoutes: FastifyPluginAsyncTypebox<{ mode: AuthMode | 'host' }> = async (app, { mode }) => {
-  const { accessReport } = app.memory
   /** A request of nobody is refused in the other modes, so "allowed" would be a false answer. */
   const requirePrincipal = (principal: string | undefined) => {
     if (principal !== undefined || mode === 'dev') return
@@ -33,7 +32,7 @@ export const adminAccessRoutes: FastifyPluginAsyncTypebox<{ mode: AuthMode | 'ho
     },
   }, async ({ query }) => {
     requirePrincipal(query.principal)
-    return await accessReport.ofPrincipal(query)
+    return await app.memory.accessOf(query)
   })
 
   app.get('/v1/admin/access/rules', {
@@ -44,7 +43,7 @@ export const adminAccessRoutes: FastifyPluginAsyncTypebox<{ mode: AuthMode | 'ho
       summary: 'Get the rules of access control in the configuration file',
       response: answers({ 200: AccessRulesAnswer }, errors),
     },
-  }, async () => accessReport.rules())
+  }, async () => app.memory.accessRules())
 
   app.post('/v1/admin/access/check', {
     config: { ...config, repeatable: true },
@@ -59,6 +58,6 @@ export const adminAccessRoutes: FastifyPluginAsyncTypebox<{ mode: AuthMode | 'ho
     },
   }, async ({ body }) => {
     requirePrincipal(body.principal)
-    return await accessReport.check(body)
+    return await app.memory.decideAccess(body)
   })
 }

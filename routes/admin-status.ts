@@ -100,7 +100,7 @@ export const adminStatusRoutes: FastifyPluginAsyncTypebox<AdminStatusOptions> = 
   const missing = mode === 'host' ? [] : missingVariables(auth)
 
   const storeStatus = async () => {
-    const check = await app.memory.health.check(healthTimeoutMs)
+    const check = await app.memory.checkHealth(healthTimeoutMs)
     const { pool, vectorsPending } = app.memory.status()
     return {
       provider: nameOf(settings.vectorStore, overrides.store),

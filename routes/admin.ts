@@ -75,7 +75,7 @@ export const adminRoutes: FastifyPluginAsyncTypebox<{ sources: WebhookSources }>
       querystring: AdminBanksQuery,
       response: answers({ 200: AdminBanksAnswer }, errors),
     },
-  }, async ({ query }) => await app.memory.banks.administer(tenantOf(query)))
+  }, async ({ query }) => await app.memory.listAllBanks(tenantOf(query)))
 
   app.get('/v1/admin/banks/:bank_id', {
     config,
@@ -87,7 +87,7 @@ export const adminRoutes: FastifyPluginAsyncTypebox<{ sources: WebhookSources }>
       querystring: AdminBanksQuery,
       response: answers({ 200: AdminBanksAnswer }, errors, ['not_found']),
     },
-  }, async ({ params, query }) => await app.memory.banks.administer({ ...tenantOf(query), bankId: params.bank_id }))
+  }, async ({ params, query }) => await app.memory.listAllBanks({ ...tenantOf(query), bankId: params.bank_id }))
 
   app.get('/v1/admin/banks/:bank_id/config', {
     config,
@@ -99,7 +99,7 @@ export const adminRoutes: FastifyPluginAsyncTypebox<{ sources: WebhookSources }>
       querystring: OperatorQuery,
       response: answers({ 200: BankConfigAnswer }, errors),
     },
-  }, async ({ params, query }) => await app.memory.configurations.inspect(keyOf(params, query)))
+  }, async ({ params, query }) => await app.memory.inspectBankConfig(keyOf(params, query)))
 
   app.delete('/v1/admin/banks/:bank_id/config', {
     config,
@@ -112,7 +112,7 @@ export const adminRoutes: FastifyPluginAsyncTypebox<{ sources: WebhookSources }>
       querystring: OperatorQuery,
       response: answers({ 200: BankConfigAnswer }, errors, ['not_supported']),
     },
-  }, async ({ params, query }) => await app.memory.configurations.revoke(keyOf(params, query)))
+  }, async ({ params, query }) => await app.memory.revokeBankConfig(keyOf(params, query)))
 
   app.post('/v1/admin/reload', {
     config,

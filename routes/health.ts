@@ -91,7 +91,7 @@ export async function healthRoutes (
       response: answers({ 200: Ready }, PROBE_ERRORS, ['dependency_unavailable']),
     },
   }, async () => {
-    const check = await app.memory.health.check(timeoutMs)
+    const check = await app.memory.checkHealth(timeoutMs)
     if (check.status === 'failed') {
       const detail = `Not ready: vector_store ${REASONS[check.reason]}`
       throw new ServiceError('dependency_unavailable', detail, { cause: check.cause })

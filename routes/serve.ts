@@ -3,10 +3,11 @@ import { type TObject, type TProperties, type TSchema, Type } from 'typebox'
 import { disconnectSignal } from '../http/disconnect-signal.js'
 import { invalidField } from '../lib/errors/service-error.js'
 import type { RequestContext } from '../lib/identity/context.js'
-import { type Precondition, UNSET_ETAG } from '../lib/memory/entity-tags.js'
+import { type Precondition, UNSET_ETAG } from '../lib/memory/bank-configurations.js'
 import type { IdempotencyKey } from '../lib/memory/idempotency.js'
 import { strict } from '../lib/memory/schemas.js'
-import type { Call, Operation } from '../lib/operations/operation.js'
+import type { Call } from '../lib/memory/dependencies.js'
+import type { Operation } from '../lib/operations/operation.js'
 import { IdempotencyHeaders, idempotencyOf } from './idempotency.js'
 import { answers, BODY_ERRORS, CALLER_ERRORS, IDEMPOTENCY_ERRORS, withHeaders } from './responses.js'
 
@@ -122,7 +123,7 @@ export function serve (app: FastifyInstance, route: string, operation: Operation
       const input = inputOf(request, operation, parts)
       const other = own.instead?.(input, call, request, reply)
       if (other !== undefined) return await other
-      const answer = await operation.run(app.memory, input, call)
+      const answer = await app.memory.run(operation, input, call)
       if (isTagged(answer)) reply.header('etag', answer.etag)
       return answer
     },

@@ -47,7 +47,7 @@ export const transferRoutes: FastifyPluginAsyncTypebox = async (app) => {
     const { params, context } = request
     const name = params.bank_id.replaceAll(/[^A-Za-z0-9._-]/g, '_')
     app.openStream(reply)
-    const lines = await app.memory.transfer.export(params.bank_id, context, { signal: disconnectSignal(reply) })
+    const lines = await app.memory.exportBank(params, context, { signal: disconnectSignal(reply) })
     // Ends the source even if nothing was read from it; an ended source ignores the call.
     onResponseClose(reply, lines.end)
     return await reply
@@ -78,7 +78,7 @@ export const transferRoutes: FastifyPluginAsyncTypebox = async (app) => {
   }, async (request, reply) => {
     const { query, params, body, context } = request
     const idempotency = await idempotencyOf(request, reply, undefined, withoutDefaults(query))
-    return await app.memory.transfer.import(
+    return await app.memory.importBank(
       { ...query, bank_id: params.bank_id, bytes: bytesOf(body), bounds: app.bounds },
       context, { idempotency, signal: disconnectSignal(reply) },
     )

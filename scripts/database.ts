@@ -1,9 +1,11 @@
 import type { CommandConfig } from '../lib/config/load.js'
 import { ProviderError } from '../lib/providers/registry.js'
 import type { Executor } from '../lib/stores/sql/executor.js'
-import { makeIndexes, pgliteExecutor, postgresExecutor, schemaOf } from '../lib/stores/sql/providers.js'
-import { checkDatabaseUrl, databaseUrl, pgliteSettings, postgresSettings } from '../lib/stores/sql/settings.js'
-import type { VectorIndexes } from '../lib/stores/sql/vector-indexes.js'
+import { quoteSchema } from '../lib/stores/sql/migrations.js'
+import {
+  checkDatabaseUrl, databaseUrl, makeIndexes, pgliteExecutor, pgliteSettings, postgresExecutor, postgresSettings,
+} from '../lib/stores/sql/providers.js'
+import type { VectorIndexes } from '../lib/stores/sql/vectors.js'
 
 /** The keys of the configuration file that choose the database. */
 export const DATABASE_KEYS = ['vector_store', 'vector_store_config'] as const
@@ -33,7 +35,7 @@ export async function openDatabase ({ file, baseDirectory, database }: CommandCo
     const settings = pgliteSettings(config, { baseDirectory })
     return {
       executor: await pgliteExecutor(settings),
-      schema: schemaOf(settings),
+      schema: quoteSchema(settings.schema),
       name: `the database in ${settings.data_dir}`,
     }
   }
@@ -45,7 +47,7 @@ export async function openDatabase ({ file, baseDirectory, database }: CommandCo
     ? checkDatabaseUrl(database.migrateUrl, 'MIGRATE_DATABASE_URL')
     : databaseUrl(settings, database)
   const executor = postgresExecutor(settings, url)
-  const schema = schemaOf(settings)
+  const schema = quoteSchema(settings.schema)
   return {
     executor, schema, indexes: makeIndexes(settings, executor, schema, true), name: `the database (schema ${schema})`,
   }

@@ -25,7 +25,7 @@ const FORBIDDEN: Array<[file: string, imported: string]> = [
   ['lib/stores/in-memory/store.ts', '../../retrieval/fusion.js'],
   ['lib/models/mock/language-model.ts', '../../stores/filters.js'],
   ['lib/identity/context.ts', '../access/patterns.js'],
-  ['lib/policy/barriers.ts', '../memory/records.js'],
+  ['lib/policy/settings.ts', '../memory/records.js'],
   ['lib/config/load.ts', '../access/patterns.js'],
   ['lib/time/clock.ts', '../identity/context.js'],
   ['lib/memory/banks.ts', '../sources/signature.js'],

@@ -1,6 +1,5 @@
 import type { Executor } from '../../lib/stores/sql/executor.js'
-import { pgliteExecutor, postgresExecutor } from '../../lib/stores/sql/providers.js'
-import { pgliteSettings, postgresSettings } from '../../lib/stores/sql/settings.js'
+import { pgliteExecutor, pgliteSettings, postgresExecutor, postgresSettings } from '../../lib/stores/sql/providers.js'
 
 /** Statements that count inconsistencies: rows without a counterpart in another table, and wrong sums. */
 const CHECKS: Record<string, string> = {

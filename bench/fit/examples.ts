@@ -1,14 +1,12 @@
 import { uuidv7Source } from '../../lib/validation/ids.js'
 import type { BankKey } from '../../lib/identity/context.js'
 import type { EmbeddingProvider } from '../../lib/models/embedding-provider.js'
-import { mergeCandidates } from '../../lib/retrieval/fusion.js'
+import { mergeCandidates } from '../../lib/retrieval/candidates.js'
 import { passagesOf } from '../../lib/retrieval/passages.js'
-import { MIN_CANDIDATES } from '../../lib/retrieval/search-request.js'
-import { spanFilters } from '../../lib/retrieval/periods.js'
+import { MIN_CANDIDATES, spanFilters } from '../../lib/retrieval/search.js'
 import { analyzeQuery } from '../../lib/retrieval/query.js'
-import { scoreBreakdown, rankingInputs, readSignals } from '../../lib/retrieval/scoring/inputs.js'
-import { SCORER_NAMES } from '../../lib/retrieval/scoring/scorers.js'
-import { SignalReader } from '../../lib/retrieval/scoring/signal-reader.js'
+import { rankingInputs, scoreBreakdown, SCORER_NAMES } from '../../lib/retrieval/scoring/scorers.js'
+import { SignalReader } from '../../lib/retrieval/scoring/signals.js'
 import { InMemoryVectorStore } from '../../lib/stores/in-memory/store.js'
 import { optionalValues } from '../../lib/stores/memory-fields.js'
 import type { NewMemory, SearchRequest } from '../../lib/stores/vector-store.js'
@@ -52,7 +50,7 @@ export async function makeExamples (
         )),
       ])
       const candidates = mergeCandidates(results, false)
-      const inputs = rankingInputs(candidates, await readSignals(candidates, signals), question)
+      const inputs = rankingInputs(candidates, candidates.map(({ memory }) => signals.read(memory)), question)
       const features = new Float64Array(candidates.length * COLUMNS.length)
       const best = (strategy: 'lexical' | 'semantic') => Math.max(
         Number.MIN_VALUE, ...inputs.map(({ scores }) => scores[strategy] ?? 0),

@@ -44,7 +44,7 @@ export function overHttp (client: JsonClient): MeasuredService {
 const CONTEXT = { tenantId: null }
 
 /** The service in this process: no HTTP, no validation of input. */
-export function inProcess ({ retain, retainBatch, forget, recall, banks }: MemoryService): MeasuredService {
+export function inProcess ({ retain, retainBatch, forget, recall, getBankStatistics }: MemoryService): MeasuredService {
   const timed = async <T>(work: Promise<T>): Promise<Timed<T>> => {
     const started = performance.now()
     const answer = await work
@@ -54,7 +54,7 @@ export function inProcess ({ retain, retainBatch, forget, recall, banks }: Memor
     retain: async (request) => await timed(retain(request, CONTEXT)),
     retainBatch: async (request) => await timed(retainBatch(request, CONTEXT)),
     recall: async (request) => await timed(recall(request, CONTEXT)),
-    statistics: async (bank) => await banks.statistics(bank, CONTEXT),
+    statistics: async (bank) => await getBankStatistics({ bank_id: bank }, CONTEXT),
     forgetAll: async (bank) => { await forget({ bank_id: bank, scope: 'all' }, CONTEXT) },
   }
 }

@@ -1,7 +1,6 @@
 import { performance } from 'node:perf_hooks'
 import type { Statement } from '../../lib/stores/sql/fragments.js'
-import { searchStatement } from '../../lib/stores/sql/search-statement.js'
-import { nearestStatement, type Nearest } from '../../lib/stores/sql/semantic-strategy.js'
+import { nearestStatement, searchStatement, type Nearest } from '../../lib/stores/sql/searcher.js'
 import type { SearchRequest, SearchResult } from '../../lib/stores/vector-store.js'
 import { mean, summarize } from '../percentiles.js'
 import { SPACE, type Strategy } from './data.js'
@@ -50,7 +49,9 @@ export async function measureCell (
   const { banks, strategy, connections, requests, warmUp } = options
   const results: SearchResult[] = []
   const search = async (request: SearchRequest) => { results.push(await store.search(request)) }
-  const raw = async (request: SearchRequest) => { await runRaw(database, request, indexes.has(request.banks[0]!)) }
+  const raw = async (request: SearchRequest) => {
+    await runRaw(database, request, indexes.passagesPerMemory(request.banks[0]!) !== undefined)
+  }
   const single = connections === 1
   await runAll(requests.slice(0, warmUp), connections, search)
   if (single) await runAll(requests.slice(0, warmUp), 1, raw)

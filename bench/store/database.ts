@@ -3,7 +3,7 @@ import postgres from 'postgres'
 import { quoteSchema } from '../../lib/stores/sql/migrations.js'
 import { PostgresExecutor } from '../../lib/stores/sql/postgres.js'
 import { SqlVectorStore } from '../../lib/stores/sql/store.js'
-import { VectorIndexes } from '../../lib/stores/sql/vector-indexes.js'
+import { VectorIndexes } from '../../lib/stores/sql/vectors.js'
 import { cpuTimeMs } from '../http/cpu-time.js'
 import { NOW, SPACE } from './data.js'
 

@@ -20,7 +20,7 @@ export interface RecallResult {
 export async function measureRecall (
   database: BenchDatabase, { store, indexes }: OpenStore, bank: Bank,
 ): Promise<RecallResult[]> {
-  if (!indexes.has(bank.key)) throw new Error('The big bank has no index')
+  if (indexes.passagesPerMemory(bank.key) === undefined) throw new Error('The big bank has no index')
   const results: RecallResult[] = []
   for (const [filter, filters] of [['none', {}], ['a tag of 10 %', ONE_TENTH]] as const) {
     const shares: Array<{ ten: number, all: number }> = []

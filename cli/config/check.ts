@@ -11,7 +11,7 @@ import { PROVIDER_SETTINGS } from '../../lib/providers/schemas.js'
 import type { AddressSettings } from '../../lib/providers/schemas/endpoints.js'
 import { settingsCheck } from '../../lib/providers/settings.js'
 import { vectorStores } from '../../lib/stores/registry.js'
-import { databaseUrl, postgresSettings } from '../../lib/stores/sql/settings.js'
+import { databaseUrl, postgresSettings } from '../../lib/stores/sql/providers.js'
 
 /** Providers with the address of an endpoint. */
 const REMOTE = new Set(['openai_compatible', 'anthropic', 'rerank_endpoint'])

@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs'
 import type { Config } from '../../lib/config/config.js'
 import type { Executor } from '../../lib/stores/sql/executor.js'
-import { pendingMigrations, readMigrations } from '../../lib/stores/sql/migrations.js'
-import { MIN_PGVECTOR, Readiness } from '../../lib/stores/sql/readiness.js'
-import { pgliteSettings } from '../../lib/stores/sql/settings.js'
+import {
+  isRecentPgvector, MIN_PGVECTOR, pendingMigrations, Readiness, readMigrations,
+} from '../../lib/stores/sql/migrations.js'
+import { pgliteSettings } from '../../lib/stores/sql/providers.js'
 import type { EmbeddingSpace } from '../../lib/stores/vector-store.js'
 import { openDatabase } from '../../scripts/database.js'
 import { clockFinding } from './clock.js'
@@ -193,7 +194,9 @@ select current_setting('server_version') as version, current_user::text as role,
   if (!Array.isArray(pending)) return yield pending
   if (pending.length === 0) {
     yield ok('migrations', 'all are applied')
-    if (server.vector !== null && isRecent(server.vector)) yield * readinessFindings({ executor, schema }, space)
+    if (server.vector !== null && isRecentPgvector(server.vector)) {
+      yield * readinessFindings({ executor, schema }, space)
+    }
   } else if (!bootstraps) {
     yield failed('migrations', `the database lacks ${pending.join(', ')}`, 'run `memory-gateway migrate`')
   } else {
@@ -229,9 +232,9 @@ function encodingFinding (encoding: string): Finding {
 
 function extensionFinding ({ vector, available }: DatabaseServer, bootstraps: boolean): Finding {
   const check = 'extension'
-  if (vector !== null && isRecent(vector)) return ok(check, `pgvector ${vector}`)
+  if (vector !== null && isRecentPgvector(vector)) return ok(check, `pgvector ${vector}`)
   const minimum = MIN_PGVECTOR.join('.')
-  if (available === null || !isRecent(available)) {
+  if (available === null || !isRecentPgvector(available)) {
     return failed(check, available === null
       ? 'pgvector is not installed on the database server'
       : `the database server has pgvector ${available}`,
@@ -248,11 +251,6 @@ function extensionFinding ({ vector, available }: DatabaseServer, bootstraps: bo
       check, 'pgvector is not in the database',
       'run `memory-gateway migrate`, or as a superuser in the database: create extension vector with schema public;',
     )
-}
-
-function isRecent (version: string): boolean {
-  const [major = 0, minor = 0] = version.split('.').map(Number)
-  return major > MIN_PGVECTOR[0] || (major === MIN_PGVECTOR[0] && minor >= MIN_PGVECTOR[1])
 }
 
 /** The checks that the server makes before it reports that it is ready. */

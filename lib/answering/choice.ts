@@ -1,8 +1,8 @@
 import { giveWay, isDue } from '../concurrency/event-loop.js'
-import { isAssistant, readQuestion, type Asked, type AskedFor } from './asked.js'
-import { hasWordOrMatter } from './matters.js'
-import { contradict, hasOtherMatter, isChangeOf, MOST_WORDS } from './contradictions.js'
-import { statedIn, type Statement, type Told } from './statements.js'
+import { dayOf } from '../time/days.js'
+import {
+  isAssistant, readQuestion, hasWordOrMatter, statedIn, type Asked, type AskedFor, type Statement, type Told,
+} from './statements.js'
 
 /** Maximum number of sentences in an answer. */
 const MAX_SENTENCES = 3
@@ -188,7 +188,7 @@ function select (asked: Asked, scored: readonly Scored[]): Statement[] {
   const best = scored[0]!
   const chosen: Statement[] = [best.statement]
   const change = asked.isAboutPresent
-    ? scored.find(({ statement }) => isChange(statement, best.statement, asked))
+    ? scored.find(({ statement }) => isChangeOf(statement, best.statement, asked))
     : undefined
   if (change !== undefined) chosen.push(change.statement)
   for (const { statement, score } of scored.slice(1)) {
@@ -200,16 +200,16 @@ function select (asked: Asked, scored: readonly Scored[]): Statement[] {
   return chosen
 }
 
-/** A change of a time tells the new one, or that there is none. */
-function isChange (later: Statement, earlier: Statement, asked: Asked): boolean {
-  const tellsTime = asked.kind !== 'time' || ANSWERS.time.test(later.text) || CALLED_OFF.test(later.text)
-  return tellsTime && isChangeOf(later, earlier, asked)
+function repeats (one: Statement, other: Statement): boolean {
+  const { shared, shorter } = contentShared(one, other)
+  return shared >= 0.8 * shorter
 }
 
-function repeats (one: Statement, other: Statement): boolean {
+/** How many distinct content words two statements share, and how many the shorter and the longer have. */
+function contentShared (one: Statement, other: Statement) {
   const [first, second] = [new Set(one.contentTerms), new Set(other.contentTerms)]
   const shared = [...first].filter((term) => second.has(term)).length
-  return shared >= 0.8 * Math.min(first.size, second.size)
+  return { shared, shorter: Math.min(first.size, second.size), longer: Math.max(first.size, second.size) }
 }
 
 /** Where statements differ, the latest comes first; the others stay in their order. */
@@ -226,7 +226,7 @@ function orderByTime (asked: Asked, chosen: readonly Statement[], coverage: Cove
   const quoted: Quoted[] = []
   for (const statement of chosen) {
     const isReplacedBy = (other: Statement) => (
-      contradict(statement, other) || isChange(other, statement, asked) || bothAnswer(other, statement)
+      contradict(statement, other) || isChangeOf(other, statement, asked) || bothAnswer(other, statement)
     )
     const isEarlier = asked.isAboutPresent &&
       chosen.some((other) => isLater(other, statement) && isReplacedBy(other))
@@ -238,4 +238,71 @@ function orderByTime (asked: Asked, chosen: readonly Statement[], coverage: Cove
 
 function isLater ({ told: { instant: one } }: Statement, { told: { instant: other } }: Statement): boolean {
   return one !== null && other !== null && one > other
+}
+
+const NEGATIONS = new Set(`no not never dont doesnt didnt isnt arent wasnt werent hasnt havent hadnt wont wouldnt cant
+couldnt shouldnt mustnt`.split(/\s+/))
+/** Words that tell of something that is other than before. */
+const CHANGE = new RegExp([
+  String.raw`\b(?:moved|moving|relocated|switched|switching|changed|quit|left|leaving|stopped|gave up|given up|started`,
+  String.raw`|no longer|any ?more|instead|used to|became|become|turned into|new|now|nowadays|these days|from now on`,
+  String.raw`|sold|bought|another|got rid`,
+  String.raw`|replaced|reset|correction|mistaken|misread|was wrong|sorry|turns out|actually`,
+  String.raw`|postponed|rescheduled|cancell?ed|migrated|joined|hired|took over|first day|promoted|divorced|married`,
+  String.raw`|engaged|split up|broke up|retired|renamed|settled|adopted|outgrew|after all|down to|up to)\b`,
+].join(''), 'i')
+/** A statement of more words is a story, of which nothing can be replaced as a whole. */
+const MOST_WORDS = 16
+/** The share of the shorter statement's words that two statements of one subject have in common. */
+const ONE_SUBJECT = 0.6
+const LEAST_SHARED = 2
+/** The share of the question's words with which a statement is about it. */
+const SAME_MATTER = 0.75
+
+/**
+ * Whether two statements contradict each other: the same speaker says them on different days (or the later has a word
+ * of change) about the same subject, and each has a content word that the other lacks, or only one is negated. They
+ * have the same subject when they are short and share most of their content words. The rule compares words and not
+ * meaning.
+ */
+function contradict (one: Statement, other: Statement): boolean {
+  const [first, second] = [one.told, other.told]
+  if (first.speakerKey !== second.speakerKey || first.instant === null || second.instant === null) return false
+  const later = first.instant > second.instant ? one : other
+  if (first.instant === second.instant) return false
+  if (dayOf(first.instant) === dayOf(second.instant) && !CHANGE.test(later.text)) return false
+  return haveOneSubject(one, other) && differ(one, other)
+}
+
+/**
+ * Whether a later statement tells that what an earlier one says has changed: the same speaker, a word of change, and a
+ * matter of the question or most of its words. A change of a time tells the new one, or that there is none.
+ */
+function isChangeOf (later: Statement, earlier: Statement, asked: Asked): boolean {
+  if (asked.kind === 'time' && !ANSWERS.time.test(later.text) && !CALLED_OFF.test(later.text)) return false
+  const [now, before] = [later.told, earlier.told]
+  if (now.speakerKey !== before.speakerKey || !isLater(later, earlier)) return false
+  if (later.contentTerms.length > MOST_WORDS || !CHANGE.test(later.text)) return false
+  const sharesMatter = [...asked.matters].some((matter) => later.matters.has(matter))
+  if (sharesMatter && !hasOtherMatter(later, earlier, asked)) return true
+  return asked.terms.filter((term) => later.terms.has(term)).length >= SAME_MATTER * asked.terms.length
+}
+
+/** Whether the later statement has a matter of its own: `We moved to a new office` tells nothing of where one lives. */
+function hasOtherMatter (later: Statement, earlier: Statement, asked: Asked): boolean {
+  return [...later.matters].some((matter) => !earlier.matters.has(matter) && !asked.matters.has(matter))
+}
+
+function haveOneSubject (one: Statement, other: Statement): boolean {
+  const { shared, shorter, longer } = contentShared(one, other)
+  return longer <= MOST_WORDS && shared >= LEAST_SHARED && shared >= ONE_SUBJECT * shorter
+}
+
+function differ (one: Statement, other: Statement): boolean {
+  const hasOwn = (a: Statement, b: Statement) => a.contentTerms.some((term) => !b.terms.has(term))
+  return isNegated(one) !== isNegated(other) || (hasOwn(one, other) && hasOwn(other, one))
+}
+
+function isNegated ({ terms }: Statement): boolean {
+  return [...terms].some((term) => NEGATIONS.has(term))
 }

@@ -1,10 +1,9 @@
 import { timeSpans } from '../retrieval/dates.js'
-import { MONTHS } from '../retrieval/calendar-periods.js'
+import { MONTHS, SHORT_WEEKDAY, WEEKDAYS } from '../retrieval/calendar-periods.js'
 import { DAY_MS } from '../time/days.js'
 
 const NUMBER = String.raw`(?:\d{1,3}|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)`
-const WEEKDAY = '(?:mon|tues|wednes|thurs|fri|satur|sun)day'
-const SHORT_WEEKDAY = '(?:mon|tues?|wed|thu(?:rs?)?|fri|sat|sun)'
+const WEEKDAY = `(?:${WEEKDAYS.join('|')})day`
 /** Times that only the date of what is said makes sense of. */
 const RELATIVE = new RegExp(String.raw`\b(?:${[
   'yesterday|tomorrow|last night',
@@ -16,22 +15,16 @@ const RELATIVE = new RegExp(String.raw`\b(?:${[
 /** The most that one sentence gets, so that the quotation stays readable. */
 const MAX_RESOLVED = 2
 
-/** A relative time of a text and what it means: `last month`, `May 2023`. */
-export interface ResolvedTime {
-  readonly words: string
-  readonly means: string
-}
-
 export function mentionsRelativeTime (text: string): boolean {
   return text.search(RELATIVE) !== -1
 }
 
 /**
- * The times of a text that are relative to when it was said, as dates.
+ * The times of a text that are relative to when it was said, and what they mean as dates: `last month`, `May 2023`.
  * @param said milliseconds since the epoch
  */
-export function resolvedTimes (text: string, said: number): ResolvedTime[] {
-  const resolved: ResolvedTime[] = []
+export function resolvedTimes (text: string, said: number): Array<{ words: string, means: string }> {
+  const resolved: Array<{ words: string, means: string }> = []
   for (const [words] of text.matchAll(RELATIVE)) {
     if (resolved.length >= MAX_RESOLVED) break
     if (resolved.some((known) => known.words.toLowerCase() === words.toLowerCase())) continue

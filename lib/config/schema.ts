@@ -120,7 +120,7 @@ const RetrievalSchema = section({
 type ResolvedRetrieval = Resolved<typeof RetrievalSchema>
 
 /** The sections that apply to a bank, in the words of the configuration, with every default filled in. */
-export interface BankSections {
+export interface BankSettings {
   homeostasis: Resolved<typeof HomeostasisSchema>
   barriers: Resolved<typeof BarriersSchema>
   signal_quality: Resolved<typeof SignalQualitySchema>
@@ -130,7 +130,7 @@ export interface BankSections {
 }
 
 /** The defaults of a bank's sections; the embedding provider decides the default weight of the semantic strategy. */
-export function defaultSections (semanticWeight: number): BankSections {
+export function defaultSections (semanticWeight: number): BankSettings {
   const retrieval = withDefaults(RetrievalSchema, {})
   return {
     homeostasis: withDefaults(HomeostasisSchema, {}),

@@ -1,6 +1,6 @@
 /**
- * The scorers of recall (lib/retrieval/scoring) with their default weights, relative to a lexical weight of 1.
- * docs/recall-quality.md has their origin and their effect.
+ * The scorers of recall (lib/retrieval/scoring/scorers.ts) with their default weights, relative to a lexical weight of
+ * 1. docs/recall-quality.md has their origin and their effect.
  */
 export const SCORER_TABLE = {
   match: { weight: 0.5, about: 'The lexical score, relative to the highest that the query could reach.' },

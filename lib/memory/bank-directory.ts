@@ -1,18 +1,117 @@
+import { createHash } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
 import { LRUCache } from 'lru-cache'
-import type { AccessControl, Permission } from '../access/access-control.js'
-import type { BankConfiguration } from '../config/schema.js'
-import type { Timer } from '../concurrency/deadline.js'
 import {
-  bankKeyString, bankOf, identityOf, type BankKey, type RequestContext,
-} from '../identity/context.js'
+  compileGrant, type AccessControl, type Permission, type AccessSettings, type CompiledGrant,
+} from '../access/access-control.js'
+import type { BankConfiguration, FileConfig } from '../config/schema.js'
+import type { Timer } from '../concurrency/deadline.js'
+import { bankKeyString, bankOf, identityOf, type BankKey, type RequestContext } from '../identity/context.js'
 import type { BankConfig, BankConfigStore } from '../stores/bank-configs.js'
 import { storeUnavailableError } from '../stores/service-errors.js'
 import { giveWay, isDue, mapGivingWay } from '../concurrency/event-loop.js'
-import { resolveBank, type FileSettings, type LiveSettings, type OpenBank } from './file-settings.js'
+import { PrincipalTrust } from '../access/principal-trust.js'
+import type { BankSettings } from '../config/schema.js'
+import type { Config } from '../config/config.js'
+import type { Settings } from '../config/config.js'
+import { strictestLimits, OperatorSettings, type Capabilities } from '../policy/settings.js'
+import { ProviderError } from '../providers/registry.js'
+import { KeyedQueue } from '../concurrency/keyed-queue.js'
+import { atCapacity } from '../errors/service-error.js'
 
-/** The configuration of a bank in the store, parsed. */
-export interface StoredConfig extends Omit<BankConfig, 'document'> {
-  configuration: BankConfiguration
+/** The parsed settings of the configuration file that can change while the process runs. */
+interface FileSettings extends Pick<Settings, 'bankGrants' | 'degradedMode' | 'prices'> {
+  operator: OperatorSettings
+  access: AccessSettings
+  trust: PrincipalTrust
+  /** Longest possible deadline of a reflect on any bank, in milliseconds. */
+  maxReflectMs: number
+}
+
+/** @throws ProviderError for settings with which no recall can work */
+export function readFileSettings (
+  { file, settings }: Pick<Config, 'file' | 'settings'>, capabilities: Capabilities,
+): FileSettings {
+  const operator = new OperatorSettings(file, capabilities)
+  const problems = operator.problems()
+  if (problems.length > 0) throw new ProviderError(problems.join('\n'))
+  const { access, principalTrust, bankGrants, degradedMode, prices } = settings
+  return {
+    operator,
+    access,
+    trust: new PrincipalTrust(principalTrust),
+    bankGrants,
+    degradedMode,
+    prices,
+    maxReflectMs: maxReflectTime(file, operator.global),
+  }
+}
+
+function maxReflectTime ({ banks = {}, profiles = {} }: FileConfig, { reflect }: BankSettings): number {
+  const sections = [...Object.values(banks), ...Object.values(profiles)]
+  return Math.max(reflect.timeout_ms, ...sections.map((section) => section.reflect?.timeout_ms ?? 0))
+}
+
+/** The settings of the file in force; a reload replaces all of them at once. */
+export class LiveSettings {
+  readonly #access: AccessControl
+  #current: FileSettings
+
+  constructor (settings: FileSettings, access: AccessControl) {
+    this.#access = access
+    this.#current = settings
+  }
+
+  get current (): FileSettings {
+    return this.#current
+  }
+
+  replace (settings: FileSettings): void {
+    this.#current = settings
+    this.#access.replace(settings.access)
+  }
+}
+
+/** A bank during one operation, with the settings that apply to it and the grants of its administrators. */
+export interface OpenBank {
+  key: BankKey
+  settings: BankSettings
+  grants: readonly CompiledGrant[]
+}
+
+/** Resolves a bank from the settings of the file and its own configuration. */
+export function resolveBank (
+  key: BankKey, configuration: BankConfiguration | undefined, { operator, bankGrants }: FileSettings,
+): OpenBank {
+  const { access = [], ...own } = configuration ?? {}
+  const grants = (bankGrants ? access : []).map(({ principal, permissions }, index) => compileGrant({
+    bankId: key.bankId, principal, permissions, origin: `configuration of the bank, access[${index}]`,
+  }))
+  // Banks without a configuration share their settings.
+  return { key, settings: operator.of(key.bankId, configuration && own), grants }
+}
+
+/**
+ * The settings for a request on several banks: those common to all of them, or else the file's global ones, within the
+ * limits of each bank.
+ */
+export function commonSettings (
+  banks: readonly OpenBank[], { operator }: FileSettings,
+): Pick<BankSettings, 'retrieval' | 'reflect'> {
+  const [first, ...others] = banks.map(({ settings }) => settings)
+  if (first === undefined) return operator.global
+  if (others.every((other) => isRankedAlike(first, other))) return first
+  const common = strictestLimits(operator.global, [first, ...others])
+  const { lexical, semantic } = common.retrieval.weights
+  if (lexical + semantic > 0) return common
+  // The file uses only the semantic strategy, which a bank has disabled: its weights keep the strategy disabled and
+  // still find memories.
+  const lexicalOnly = [first, ...others].find(({ retrieval }) => retrieval.weights.semantic === 0) ?? operator.global
+  return { ...common, retrieval: { ...common.retrieval, weights: lexicalOnly.retrieval.weights } }
+}
+
+function isRankedAlike (one: BankSettings, other: BankSettings): boolean {
+  return one === other || isDeepStrictEqual([one.retrieval, one.reflect], [other.retrieval, other.reflect])
 }
 
 interface BankDirectoryOptions {
@@ -229,8 +328,44 @@ async function parseAll (
   }
 }
 
+/** The configuration of a bank in the store, parsed. */
+export interface StoredConfig extends Omit<BankConfig, 'document'> {
+  configuration: BankConfiguration
+  etag: string
+}
+
 /** @throws SyntaxError for a document that is not JSON, which is never stored */
-export function readStored ({ document, ...config }: BankConfig): StoredConfig {
-  const configuration = JSON.parse(document ?? '{}') as BankConfiguration
-  return { ...config, configuration }
+export function readStored (config: BankConfig): StoredConfig {
+  const { document, ...rest } = config
+  return { ...rest, configuration: JSON.parse(document ?? '{}') as BankConfiguration, etag: etagOf(config) }
+}
+
+/**
+ * The entity tag (RFC 9110, section 8.8.3) of a configuration: a digest of what its admins can read anyway. Revisions
+ * are counted over all banks, so a tag with one, even hashed, would tell how often other tenants change theirs.
+ *
+ * Two changes have the same tag only if the same principal sets the same configuration twice within a millisecond. A
+ * change that is based on one of them loses nothing of the other.
+ */
+function etagOf ({ document, updatedAt, updatedBy }: Omit<BankConfig, 'revision'>): string {
+  const digest = createHash('sha256').update(JSON.stringify([updatedAt, updatedBy, document])).digest('base64url')
+  return `"${digest.slice(0, 22)}"`
+}
+
+/** How long a call waits: while it does, it holds its request in memory. */
+const MAX_WAIT_MS = 5 * 60_000
+
+/**
+ * Serializes writes to each bank, by `bankKeyString`.
+ * @param maxWaiting maximum number of waiting calls for one bank; each holds its request in memory
+ */
+export function makeBankQueue (maxWaiting: number): KeyedQueue {
+  return new KeyedQueue({
+    maxWaiting,
+    waitMs: MAX_WAIT_MS,
+    queueFullError: () => (
+      atCapacity('server_busy', `More than ${maxWaiting} writes wait for this bank; try again`)
+    ),
+    timeoutError: () => atCapacity('server_busy', 'Other writes to this bank take too long; try again'),
+  })
 }

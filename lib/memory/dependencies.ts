@@ -1,21 +1,36 @@
+import type { Timer } from '../concurrency/deadline.js'
+import type { KeyedQueue } from '../concurrency/keyed-queue.js'
+import type { RequestContext } from '../identity/context.js'
 import type { AccessControl } from '../access/access-control.js'
 import type { Clock } from '../time/clock.js'
 import type { IdSource } from '../validation/ids.js'
 import type { EmbeddingProvider } from '../models/embedding-provider.js'
 import type { LanguageModel } from '../models/language-model.js'
 import type { Reranker } from '../models/reranker.js'
-import type { AdmissionControl } from '../policy/admission.js'
-import type { UsageCounters } from '../policy/usage-counters.js'
+import type { AdmissionControl, UsageCounters } from '../policy/admission.js'
 import type { Retriever } from '../retrieval/retriever.js'
 import type { VectorStore } from '../stores/vector-store.js'
-import type { BankDirectory } from './bank-directory.js'
+import type { BankDirectory, LiveSettings } from './bank-directory.js'
 import type { SealedCursors } from './cursor.js'
-import type { LiveSettings } from './file-settings.js'
-import type { IdempotencyService } from './idempotency.js'
+import type { IdempotencyService, IdempotencyKey } from './idempotency.js'
 import type { Indexer } from './indexer.js'
 import type { MeteredLanguageModel } from './metered-language-model.js'
-import type { ModelAssistedRecall } from './model-assisted-recall.js'
 import type { EmbeddingBackfill } from './embedding-backfill.js'
+import type { Precondition } from './bank-configurations.js'
+
+/** Who calls, and what is about the call and not about the request. An operation reads what has an effect on it. */
+export interface Call {
+  readonly context: RequestContext
+  /** Marks repeats of a write, which get the answer of the first. */
+  readonly idempotency?: IdempotencyKey | undefined
+  /**
+   * Cancels the operation, for instance when the client has disconnected: it rejects with the signal's reason. A write
+   * that has begun is not cancelled; one that has not begun changes nothing.
+   */
+  readonly signal?: AbortSignal | undefined
+  /** The version of a bank's configuration that a change of it requires. */
+  readonly precondition?: Precondition | undefined
+}
 
 /** The dependencies that the operations of the memory service share. */
 export interface Dependencies {
@@ -24,7 +39,6 @@ export interface Dependencies {
   languageModel: LanguageModel
   /** Used for every call of the language model. */
   meteredModel: MeteredLanguageModel
-  modelAssistedRecall: ModelAssistedRecall
   /** Undefined when none is configured. */
   reranker: Reranker | undefined
   access: AccessControl
@@ -45,4 +59,22 @@ export interface Dependencies {
   newId: IdSource
   /** Writes to the operator's log. */
   warn: (message: string) => void
+  /** A monotonic clock in milliseconds. */
+  timer: Timer
+  /** Answers reflects in the extractive mode. */
+  extractive: LanguageModel
+  /** Makes a new random delimiter of 32 hexadecimal digits. */
+  newBoundary: () => string
+  /** Order the writes to each bank. */
+  queues: {
+    /**
+     * Of retains with deduplication: two different items could otherwise both replace the same near-duplicate, and one
+     * of them would be lost.
+     */
+    retains: KeyedQueue
+    /** Of imports, each of which holds its whole body in memory. */
+    imports: KeyedQueue
+    /** Of merges into the configuration, most of which would otherwise be overtaken in all attempts. */
+    settings: KeyedQueue
+  }
 }

@@ -1,66 +1,54 @@
 import { invalidField, ServiceError } from '../errors/service-error.js'
 import type { RequestContext } from '../identity/context.js'
 import type { RemoveOutcome, Selector } from '../stores/vector-store.js'
-import type { Dependencies } from './dependencies.js'
+import type { Dependencies, Call } from './dependencies.js'
 import { idempotentWrite, type WriteResult } from './idempotency.js'
-import type { OpenBank } from './file-settings.js'
-import type { OperationOptions } from './operation-options.js'
-import { readRetainedBounds } from './list-filters.js'
-import { readFilters, toRecord } from './records.js'
+import type { OpenBank } from './bank-directory.js'
+import { readRetainedBounds, readFilters, toRecord } from './records.js'
 import {
   FORGET_FILTERS, FORGET_SAMPLE_SIZE, MAX_FORGET_IDS, type ForgetAnswer, type ForgetRequest, type MemoryRecord,
 } from './schemas.js'
 
-/** Removes memories by id or by filters, or all memories of a bank. */
-export class ForgetService {
-  readonly #deps: Dependencies
-
-  constructor (deps: Dependencies) {
-    this.#deps = deps
+/**
+ * @throws ServiceError invalid_request unless exactly one selector is given; access_denied; rate_limited;
+ * not_supported for a bound on the time of retain with a store without `countMemories`
+ */
+export async function forget (
+  deps: Dependencies, request: ForgetRequest, { context, idempotency, signal }: Call,
+): Promise<ForgetAnswer> {
+  const { directory, admission, idempotency: keys, store, clock } = deps
+  const selector = readSelector(request)
+  const { bank_id: bankId, dry_run: dryRun = false } = request
+  const bank = await directory.openOne(context, selector.kind === 'all' ? 'admin' : 'forget', bankId)
+  const hasRetainedBound = request.retained_after !== undefined || request.retained_before !== undefined
+  if (hasRetainedBound && store.countMemories === undefined) {
+    throw new ServiceError(
+      'not_supported', 'The configured vector store does not support retained_after and retained_before',
+    )
   }
-
-  /**
-   * @throws ServiceError invalid_request unless exactly one selector is given; access_denied; rate_limited;
-   * not_supported for a bound on the time of retain with a store without `countMemories`
-   */
-  async forget (
-    request: ForgetRequest, context: RequestContext,
-    { idempotency, signal }: Pick<OperationOptions, 'idempotency' | 'signal'> = {},
-  ): Promise<ForgetAnswer> {
-    const { directory, admission, idempotency: keys, store, clock } = this.#deps
-    const selector = readSelector(request)
-    const { bank_id: bankId, dry_run: dryRun = false } = request
-    const bank = await directory.openOne(context, selector.kind === 'all' ? 'admin' : 'forget', bankId)
-    const hasRetainedBound = request.retained_after !== undefined || request.retained_before !== undefined
-    if (hasRetainedBound && store.countMemories === undefined) {
-      throw new ServiceError(
-        'not_supported', 'The configured vector store does not support retained_after and retained_before',
-      )
+  const answer = await keys.runOnce(idempotency, context, bank.key, toAnswer, async (keyed) => {
+    await admission.admit('forget', context, [bank])
+    const options = {
+      now: clock(), dryRun, idLimit: MAX_FORGET_IDS, idempotency: idempotentWrite(keyed, null), signal,
     }
-    const answer = await keys.runOnce(idempotency, context, bank.key, toAnswer, async (keyed) => {
-      await admission.admit('forget', context, [bank])
-      const options = {
-        now: clock(), dryRun, idLimit: MAX_FORGET_IDS, idempotency: idempotentWrite(keyed, null), signal,
-      }
-      const outcome = await store.remove(bank.key, selector, options)
-      return { context: null, outcome }
-    })
-    return dryRun ? { ...answer, ...await this.#sample(bank, answer.memory_ids, context) } : answer
-  }
+    const outcome = await store.remove(bank.key, selector, options)
+    return { context: null, outcome }
+  })
+  return dryRun ? { ...answer, ...await sampleOf(deps, bank, answer.memory_ids, context) } : answer
+}
 
-  /** Shows some of the memories that would be removed, if the caller may read them; `forget` does not imply that. */
-  async #sample (
-    { key, grants }: OpenBank, memoryIds: readonly string[], context: RequestContext,
-  ): Promise<Pick<ForgetAnswer, 'sample'>> {
-    const { access, store, clock } = this.#deps
-    if (!access.decide(context, 'read', key.bankId, grants).allowed) return {}
-    const sample: MemoryRecord[] = []
-    for (const memoryId of memoryIds.slice(0, FORGET_SAMPLE_SIZE)) {
-      const memory = await store.get(key, memoryId, clock())
-      if (memory !== undefined) sample.push(toRecord(key.bankId, memory))
-    }
-    return { sample }
+/** Shows some of the memories that would be removed, if the caller may read them; `forget` does not imply that. */
+async function sampleOf (
+  deps: Dependencies, { key, grants }: OpenBank, memoryIds: readonly string[], context: RequestContext,
+): Promise<Pick<ForgetAnswer, 'sample'>> {
+  const { access, store, clock } = deps
+  if (!access.decide(context, 'read', key.bankId, grants).allowed) return {}
+  const sample: MemoryRecord[] = []
+  for (const memoryId of memoryIds.slice(0, FORGET_SAMPLE_SIZE)) {
+    const memory = await store.get(key, memoryId, clock())
+    if (memory !== undefined) sample.push(toRecord(key.bankId, memory))
   }
+  return { sample }
 }
 
 /** The ids in one order, because each store has its own. */

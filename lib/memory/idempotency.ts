@@ -1,16 +1,24 @@
 import { createHash } from 'node:crypto'
+import stringify from 'safe-stable-stringify'
 import type { Clock } from '../time/clock.js'
 import { ServiceError } from '../errors/service-error.js'
 import { bankKeyString, callerOf, type BankKey, type RequestContext } from '../identity/context.js'
 import {
-  IDEMPOTENCY_LIFETIME_MS, IdempotencyKeyTaken, readRecord, type IdempotencyRecord, type IdempotentWrite,
-  type VectorStore,
+  IDEMPOTENCY_LIFETIME_MS, IdempotencyKeyTaken, readRecord, type IdempotentWrite, type VectorStore,
 } from '../stores/vector-store.js'
-import { AnswerCache } from './answer-cache.js'
+import { giveWay, isDue } from '../concurrency/event-loop.js'
+import { isJsonObject } from '../validation/json-object.js'
 
 const MAX_KEY_CHARACTERS = 255
 /** The space is a printable character. */
 const KEY = new RegExp(`^[\\x20-\\x7e]{1,${MAX_KEY_CHARACTERS}}$`)
+
+/** Maximum characters of the answers that this process keeps, about 32 MB. */
+const MAX_KEPT_CHARACTERS = 16 * 1024 * 1024
+/** About what an entry takes besides its answer. */
+const ENTRY_CHARACTERS = 512
+/** Bytes of an import that are hashed at a time. */
+const CHUNK_BYTES = 1024 * 1024
 
 /** The form of a caller's key. */
 export const IDEMPOTENCY_KEY_IN_WORDS = `1 to ${MAX_KEY_CHARACTERS} printable ASCII characters`
@@ -44,9 +52,17 @@ export interface WriteResult<Context, Outcome> {
   outcome: Outcome
 }
 
-interface IdempotentAnswer<Answer> {
-  answer: Answer
-  isReplayed: boolean
+interface KeptAnswer {
+  fingerprint: string
+  answer: string
+  /** Milliseconds. */
+  keptAt: number
+}
+
+/** The answers of one caller, the oldest first. */
+interface KeptAnswers {
+  readonly answers: Map<string, KeptAnswer>
+  characters: number
 }
 
 /**
@@ -58,7 +74,9 @@ export class IdempotencyService {
   readonly #clock: Clock
   readonly #store: Pick<VectorStore, 'findIdempotencyRecord'>
   readonly #inFlight = new Map<string, string>()
-  readonly #answers = new AnswerCache()
+  /** Of a store without `findIdempotencyRecord`, by caller. */
+  readonly #kept = new Map<string, KeptAnswers>()
+  #characters = 0
 
   constructor (clock: Clock, store: Pick<VectorStore, 'findIdempotencyRecord'> = {}) {
     this.#clock = clock
@@ -84,8 +102,8 @@ export class IdempotencyService {
     const { fingerprint, onReplay } = idempotency
     const id = idOf(idempotency, context, bank)
     const caller = callerOf(context)
-    const kept = this.#answers.get(caller, id)
-    if (kept !== undefined && this.#clock() - kept.cachedAt < IDEMPOTENCY_LIFETIME_MS) {
+    const kept = this.#kept.get(caller)?.answers.get(id)
+    if (kept !== undefined && this.#clock() - kept.keptAt < IDEMPOTENCY_LIFETIME_MS) {
       requireSameBody(kept.fingerprint, fingerprint)
       onReplay?.()
       return JSON.parse(kept.answer) as Answer
@@ -99,35 +117,71 @@ export class IdempotencyService {
     }
     this.#inFlight.set(id, fingerprint)
     try {
-      const { answer, isReplayed } = await this.#runWithRecord(id, idempotency, bank, toAnswer, work)
-      // A replayed answer is not cached, because only the store knows its age.
-      if (isReplayed) onReplay?.()
-      else this.#answers.set(caller, id, { fingerprint, answer: JSON.stringify(answer), cachedAt: this.#clock() })
+      if (this.#store.findIdempotencyRecord !== undefined) {
+        return await this.#runWithRecord(id, idempotency, bank, toAnswer, work)
+      }
+      const answer = toAnswer(await work())
+      this.#keep(caller, id, { fingerprint, answer: JSON.stringify(answer), keptAt: this.#clock() })
       return answer
     } finally {
       this.#inFlight.delete(id)
     }
   }
 
+  /** Beyond the maximum the callers with most lose their oldest answers, so that none makes others lose theirs. */
+  #keep (caller: string, id: string, answer: KeptAnswer): void {
+    this.#drop(caller, id)
+    const own = this.#kept.get(caller) ?? { answers: new Map<string, KeptAnswer>(), characters: 0 }
+    this.#kept.set(caller, own)
+    own.answers.set(id, answer)
+    own.characters += sizeOf(id, answer)
+    this.#characters += sizeOf(id, answer)
+    while (this.#characters > MAX_KEPT_CHARACTERS) {
+      let most = caller
+      for (const [other, { characters }] of this.#kept) {
+        if (characters > (this.#kept.get(most)?.characters ?? 0)) most = other
+      }
+      const [oldest] = this.#kept.get(most)!.answers.keys()
+      this.#drop(most, oldest!)
+    }
+  }
+
+  #drop (caller: string, id: string): void {
+    const own = this.#kept.get(caller)
+    const answer = own?.answers.get(id)
+    if (own === undefined || answer === undefined) return
+    own.answers.delete(id)
+    own.characters -= sizeOf(id, answer)
+    this.#characters -= sizeOf(id, answer)
+    if (own.answers.size === 0) this.#kept.delete(caller)
+  }
+
   async #runWithRecord<Context, Outcome, Answer> (
     id: string,
-    { fingerprint }: IdempotencyKey,
+    { fingerprint, onReplay }: IdempotencyKey,
     bank: BankKey,
     toAnswer: (result: WriteResult<Context, Outcome>) => Answer,
     work: (keyed?: KeyedWrite) => Promise<WriteResult<Context, Outcome>>,
-  ): Promise<IdempotentAnswer<Answer>> {
-    if (this.#store.findIdempotencyRecord === undefined) return { answer: toAnswer(await work()), isReplayed: false }
+  ): Promise<Answer> {
     const key = createHash('sha256').update(id).digest('hex')
-    const find = async () => await this.#store.findIdempotencyRecord!(bank, key, this.#clock())
-    const earlier = await find()
-    if (earlier !== undefined) return replay(earlier, fingerprint, toAnswer)
+    /** The record has the answer type of this operation, because its key includes the operation. */
+    const replayed = async (): Promise<{ answer: Answer } | undefined> => {
+      const record = await this.#store.findIdempotencyRecord!(bank, key, this.#clock())
+      if (record === undefined) return undefined
+      requireSameBody(record.requestFingerprint, fingerprint)
+      const kept = readRecord(record.text)
+      onReplay?.()
+      return { answer: toAnswer({ context: kept.context as Context, outcome: kept.outcome as Outcome }) }
+    }
+    const earlier = await replayed()
+    if (earlier !== undefined) return earlier.answer
     try {
-      return { answer: toAnswer(await work({ key, requestFingerprint: fingerprint })), isReplayed: false }
+      return toAnswer(await work({ key, requestFingerprint: fingerprint }))
     } catch (error) {
       // Another process has made the same write meanwhile.
-      const first = error instanceof IdempotencyKeyTaken ? await find() : undefined
+      const first = error instanceof IdempotencyKeyTaken ? await replayed() : undefined
       if (first === undefined) throw error
-      return replay(first, fingerprint, toAnswer)
+      return first.answer
     }
   }
 }
@@ -144,14 +198,8 @@ function idOf (
   return JSON.stringify([tenantId, principal ?? null, onBehalfOf ?? null, operation, bankKeyString(bank), key])
 }
 
-/** The record has the answer type of this operation, because its key includes the operation. */
-function replay<Context, Outcome, Answer> (
-  { requestFingerprint, text }: IdempotencyRecord, fingerprint: string,
-  toAnswer: (result: WriteResult<Context, Outcome>) => Answer,
-): IdempotentAnswer<Answer> {
-  requireSameBody(requestFingerprint, fingerprint)
-  const { context, outcome } = readRecord(text)
-  return { answer: toAnswer({ context: context as Context, outcome: outcome as Outcome }), isReplayed: true }
+function sizeOf (id: string, { answer }: KeptAnswer): number {
+  return ENTRY_CHARACTERS + id.length + answer.length
 }
 
 function requireSameBody (known: string, given: string): void {
@@ -163,4 +211,35 @@ function requireSameBody (known: string, given: string): void {
 /** Whether an error only reports that the write itself was committed before, so that it counts in quotas. */
 export function isCommitted (error: unknown): boolean {
   return error instanceof IdempotencyKeyTaken && error.isOwn
+}
+
+/**
+ * SHA-256 in hexadecimal of a request, equal for bodies that are equal as JSON values. A large body is hashed in parts,
+ * so that others get their turns.
+ * @param body a JSON value, or the bytes of an import
+ */
+export async function requestFingerprint (query: unknown, body: unknown): Promise<string> {
+  const hash = createHash('sha256').update(`${jsonOf(query)}\n`)
+  const add = async (part: string | Uint8Array): Promise<void> => {
+    if (isDue()) await giveWay()
+    hash.update(part)
+  }
+  if (body instanceof Uint8Array) {
+    for (let at = 0; at < body.length; at += CHUNK_BYTES) await add(body.subarray(at, at + CHUNK_BYTES))
+  } else if (isJsonObject(body)) {
+    for (const name of Object.keys(body).sort()) {
+      const value = body[name]
+      if (value === undefined) continue
+      await add(`${JSON.stringify(name)}${Array.isArray(value) ? '[' : ':'}`)
+      for (const part of Array.isArray(value) ? value : [value]) await add(`${jsonOf(part)},`)
+    }
+  } else {
+    await add(jsonOf(body))
+  }
+  return hash.digest('hex')
+}
+
+/** With sorted members; null for a value that is not JSON. */
+function jsonOf (value: unknown): string {
+  return stringify(value) ?? 'null'
 }

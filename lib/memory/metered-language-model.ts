@@ -1,14 +1,28 @@
 import { DeadlineExceeded, type Timer } from '../concurrency/deadline.js'
 import {
-  type Generation, type GenerateRequest, type GenerationPart, type LanguageModel, type TokenUsage, promptTokens,
+  promptTokens, type Generation, type GenerateRequest, type GenerationPart, type LanguageModel, type TokenUsage,
 } from '../models/language-model.js'
-import type { ResolvedBank } from '../policy/bank.js'
-import type { ModelBudget, Reservation } from '../policy/model-budget.js'
+import type { AdmissionControl, LimitedBank, Reservation } from '../policy/admission.js'
 import type { Telemetry } from '../telemetry/telemetry.js'
 import { countTokens } from '../text/tokens.js'
 import { openSpan, SpanKind, type OpenSpan } from '../telemetry/tracing.js'
-import type { ModelUsage } from './model-usage.js'
 import { asModelError, callOutcome, reachedTheModel, UnusableGeneration, unusableFor } from './model-errors.js'
+
+/** The usage of the language model: tokens, and a cost when the model has a price. */
+export interface ModelUsage extends TokenUsage {
+  cost?: number | undefined
+}
+
+export const NO_USAGE: ModelUsage = { inputTokens: 0, outputTokens: 0 }
+
+export function addUsage (one: ModelUsage, other: ModelUsage): ModelUsage {
+  const cost = one.cost === undefined && other.cost === undefined ? undefined : (one.cost ?? 0) + (other.cost ?? 0)
+  return {
+    inputTokens: one.inputTokens + other.inputTokens,
+    outputTokens: one.outputTokens + other.outputTokens,
+    cost,
+  }
+}
 
 type CallPurpose = 'reflect' | 'rewrite' | 'rerank'
 
@@ -24,7 +38,7 @@ interface MeteredLanguageModelOptions {
   provider: string
   /** By the name of the model. */
   prices: Readonly<Record<string, Price>>
-  budget: ModelBudget
+  admission: Pick<AdmissionControl, 'reserveModelCall'>
   telemetry: Telemetry
   timer: Timer
 }
@@ -33,7 +47,7 @@ interface MeteredLanguageModelOptions {
 export interface MeteredCall extends GenerateRequest {
   purpose: CallPurpose
   /** The banks whose budgets the call counts against. */
-  banks: readonly ResolvedBank[]
+  banks: readonly LimitedBank[]
 }
 
 /** Wraps the language model: reserves budgets before a call, and reports usage, cost and outcome after it. */
@@ -130,9 +144,9 @@ export class MeteredLanguageModel {
   }
 
   async #open (call: MeteredCall): Promise<CallAccount> {
-    const { budget, provider, telemetry, timer } = this.#options
+    const { admission, provider, telemetry, timer } = this.#options
     let inputTokens = 0
-    const reservation = await budget.reserve(call.banks, async () => {
+    const reservation = await admission.reserveModelCall(call.banks, async () => {
       inputTokens = await promptTokens(call.messages)
       return inputTokens + call.maxTokens
     })

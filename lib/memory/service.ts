@@ -1,47 +1,48 @@
 import { randomBytes } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
+import type { Static, TObject } from 'typebox'
 import type { AccessControl, Permission } from '../access/access-control.js'
 import { systemClock, type Clock } from '../time/clock.js'
-import type { Config, Settings } from '../config/config.js'
+import type { Config } from '../config/config.js'
+import { BankConfigurationSchema } from '../config/schema.js'
+import type { Settings } from '../config/config.js'
 import type { Timer } from '../concurrency/deadline.js'
-import type { RequestContext } from '../identity/context.js'
+import type { BankKey, RequestContext } from '../identity/context.js'
 import { uuidv7Source, type IdSource } from '../validation/ids.js'
-import { boundedLanguageModel, ObservedReranker } from '../models/bounded-models.js'
+import { boundedLanguageModel } from '../models/bounded-models.js'
 import { ModelHealth } from '../models/health.js'
 import type { LanguageModel } from '../models/language-model.js'
+import { ObservedReranker } from '../models/bounded-models.js'
 import { MockLanguageModel } from '../models/mock/language-model.js'
-import { AdmissionControl } from '../policy/admission.js'
-import { ModelBudget } from '../policy/model-budget.js'
+import { AdmissionControl, UsageCounters } from '../policy/admission.js'
 import type { Capabilities } from '../policy/settings.js'
-import { UsageCounters } from '../policy/usage-counters.js'
+import { loadDateParser } from '../retrieval/date-parser.js'
 import { Retriever } from '../retrieval/retriever.js'
+import { loadVocabulary } from '../text/tokens.js'
+import { validatorOf } from '../validation/schema-check.js'
 import { providerLabel } from '../providers/registry.js'
 import { NO_TELEMETRY } from '../telemetry/telemetry.js'
 import type { BackOffTools } from '../concurrency/retry.js'
-import { BankConfigurations } from './bank-configurations.js'
-import { AccessReport } from './access-report.js'
-import { BankBrowser } from './bank-browser.js'
-import { BankDirectory } from './bank-directory.js'
-import { Banks } from './banks.js'
+import type { Operation } from '../operations/operation.js'
+import { OPERATIONS } from '../operations/operations.js'
+import { BankDirectory, LiveSettings, readFileSettings, makeBankQueue } from './bank-directory.js'
 import { SealedCursors } from './cursor.js'
-import type { Dependencies } from './dependencies.js'
-import { ExplainService } from './explain-service.js'
-import { LiveSettings, readFileSettings } from './file-settings.js'
-import { ForgetService } from './forget-service.js'
-import { HealthProbe } from './health.js'
+import type { Call, Dependencies } from './dependencies.js'
+import { reflectStream } from './reflect-service.js'
+import { exportBank, importBank } from './transfer.js'
+import { inspectBankConfig, revokeBankConfig } from './bank-configurations.js'
+import type {
+  AccessAnswer, AccessCheckRequest, AccessDecision, AccessRulesAnswer, AdminAccessQuery, AdminBanksAnswer,
+  BankConfigAnswer,
+} from './schemas.js'
+import { accessOf, accessRules, decideAccess, listAllBanks } from './banks.js'
+import { HealthProbe, memoryStatus, modelConditions, type MemoryStatus, type ModelConditions } from './health.js'
 import { IdempotencyService } from './idempotency.js'
 import { Indexer } from './indexer.js'
 import { MeteredLanguageModel } from './metered-language-model.js'
 import {
   closeProviders, makeBackfill, openProviders, type MemoryConfig, type ProviderOverrides, type Providers,
 } from './open-providers.js'
-import { RecallService } from './recall-service.js'
-import { RetainService } from './retain-service.js'
-import type { ReflectOptions } from './reflect-preparation.js'
-import { ReflectService } from './reflect-service.js'
-import { ModelAssistedRecall } from './model-assisted-recall.js'
-import { memoryStatus, modelConditions, type MemoryStatus, type ModelConditions } from './status.js'
-import { Transfer } from './transfer.js'
 
 /** Replacements that a test or an embedding application provides. */
 export interface MemoryOverrides extends ProviderOverrides, BackOffTools {
@@ -53,53 +54,46 @@ export interface MemoryOverrides extends ProviderOverrides, BackOffTools {
   timer?: Timer
 }
 
+/** What belongs to a call besides its request and its caller. */
+export type CallOptions = Omit<Call, 'context'>
+
+type Operations = typeof OPERATIONS
+
+/** The operations of callers, by the names of their declarations. */
+type BoundOperations = {
+  [Name in keyof Operations]: Method<
+    Static<Operations[Name]['request']>, Promise<Static<Operations[Name]['answer']>>
+  >
+}
+
+type Method<Request, Answer> = (request: Request, context: RequestContext, options?: CallOptions) => Answer
+type Bound<Run> = Run extends (deps: Dependencies, request: infer Request, call: Call) => infer Answer
+  ? Method<Request, Answer>
+  : never
+
 /**
  * The operations on memories that routes and other callers use. Each checks access itself. Answers are the records of
- * lib/memory/schemas/; refusals are ServiceErrors.
+ * lib/memory/schemas/; refusals are ServiceErrors. Operations of operators check no access.
  */
-export class MemoryService {
-  readonly retain: RetainService['retain']
-  readonly retainBatch: RetainService['retainBatch']
-  readonly forget: ForgetService['forget']
-  readonly recall: RecallService['recall']
-  readonly explain: ExplainService['explain']
-  readonly reflect: ReflectService['reflect']
-  readonly reflectStream: ReflectService['stream']
-  readonly banks: Banks
-  readonly browser: BankBrowser
-  readonly accessReport: AccessReport
-  readonly configurations: BankConfigurations
-  readonly transfer: Transfer
-  readonly health: HealthProbe
-  readonly #deps: Dependencies
-  readonly #capabilities: Capabilities
-  readonly #models: ModelHealth
-
-  /** @param models observes the calls of the models */
-  constructor (deps: Dependencies, reflection: ReflectOptions, capabilities: Capabilities, models: ModelHealth) {
-    this.#deps = deps
-    this.#capabilities = capabilities
-    this.#models = models
-    const retain = new RetainService(deps)
-    const forget = new ForgetService(deps)
-    const recall = new RecallService(deps)
-    const explain = new ExplainService(deps)
-    const reflect = new ReflectService(deps, reflection)
-    this.retain = retain.retain.bind(retain)
-    this.retainBatch = retain.retainBatch.bind(retain)
-    this.forget = forget.forget.bind(forget)
-    this.recall = recall.recall.bind(recall)
-    this.explain = explain.explain.bind(explain)
-    this.reflect = reflect.reflect.bind(reflect)
-    this.reflectStream = reflect.stream.bind(reflect)
-    this.banks = new Banks(deps)
-    this.browser = new BankBrowser(deps)
-    this.accessReport = new AccessReport(deps, this.banks)
-    this.configurations = new BankConfigurations(deps)
-    this.transfer = new Transfer(deps, this.configurations)
-    this.health = new HealthProbe(deps.store, () => performance.now())
-  }
-
+export interface MemoryService extends BoundOperations {
+  run<Request extends TObject, Answer extends TObject> (
+    operation: Operation<Request, Answer>, request: Static<Request>, call: Call,
+  ): Promise<Static<Answer>>
+  reflectStream: Bound<typeof reflectStream>
+  exportBank: Bound<typeof exportBank>
+  importBank: Bound<typeof importBank>
+  /** For operators: the banks of one tenant or of all. */
+  listAllBanks (only: { tenantId?: string, bankId?: string }): Promise<AdminBanksAnswer>
+  /** For operators: the configuration of a bank of any tenant. */
+  inspectBankConfig (bank: BankKey): Promise<BankConfigAnswer>
+  /** For operators: removes the configuration of a bank of any tenant. @throws ServiceError not_supported */
+  revokeBankConfig (bank: BankKey): Promise<BankConfigAnswer>
+  /** For operators: a caller's permissions on every bank of its tenant. */
+  accessOf (query: AdminAccessQuery): Promise<AccessAnswer>
+  /** For operators: whether a caller has a permission, and why. */
+  decideAccess (request: AccessCheckRequest): Promise<AccessDecision>
+  /** For operators: the rules of the configuration file. */
+  accessRules (): AccessRulesAnswer
   /**
    * Checks access to banks before the rest of a request is read. Each operation checks it again, by the same rule.
    * @returns undefined when the configuration file grants access, which needs no waiting
@@ -107,58 +101,76 @@ export class MemoryService {
    */
   checkAccess (
     context: RequestContext, permission: Permission, bankIds: readonly string[],
-  ): Promise<unknown> | undefined {
-    const { access, directory } = this.#deps
-    if (bankIds.every((bankId) => access.decide(context, permission, bankId).allowed)) return undefined
-    return directory.open(context, permission, bankIds)
-  }
-
+  ): Promise<unknown> | undefined
+  /** Whether the store is healthy. */
+  checkHealth: HealthProbe['check']
   /** The state for metrics. It queries neither the database nor an endpoint. */
-  status (): MemoryStatus {
-    return memoryStatus(this.#deps)
-  }
-
+  status (): MemoryStatus
   /**
    * Applies another configuration file, completely or not at all, to operations that begin from now on. Settings that
-   * are read only at the start (plugins/reload.ts) do not change.
+   * are read only at the start (lib/config/changes.ts) do not change.
    * @throws ProviderError for settings with which no recall can work; nothing changes then
    */
-  replaceFile (config: Pick<Config, 'file' | 'settings'>): void {
-    const { live, meteredModel } = this.#deps
-    live.replace(readFileSettings(config, this.#capabilities))
-    meteredModel.replacePrices(live.current.prices)
-  }
-
+  replaceFile (config: Pick<Config, 'file' | 'settings'>): void
   /** The conditions of the models, from their past calls; no call is made. */
-  modelConditions (): ModelConditions {
-    return modelConditions(this.#deps, this.#models)
-  }
-
+  modelConditions (): ModelConditions
   /** The names of the models, from the provider or the configuration. */
-  modelNames (): { embedding: string | undefined, languageModel: string, reranker: string | undefined } {
-    const { embeddings, meteredModel, reranker } = this.#deps
-    return {
+  modelNames (): { embedding: string | undefined, languageModel: string, reranker: string | undefined }
+  /** Length of every vector of the embedding provider. */
+  dimensions: number
+  /** Resolves when no memory is known to lack vectors, and all use of daily quotas is counted. */
+  idle (): Promise<void>
+  close (): Promise<void>
+}
+
+/** @param models observes the calls of the models */
+function bound (deps: Dependencies, capabilities: Capabilities, models: ModelHealth): MemoryService {
+  const { access, backfill, directory, embeddings, live, meteredModel, reranker, store, usage } = deps
+  const bind = <Request, Answer>(
+    run: (deps: Dependencies, request: Request, call: Call) => Answer,
+  ): Method<Request, Answer> => (request, context, options) => run(deps, request, { ...options, context })
+  const probe = new HealthProbe(store, () => performance.now())
+  return {
+    // `operation` of lib/operations keeps the types of each of them.
+    ...Object.fromEntries(Object.entries<Operation>(OPERATIONS).map(([name, { run }]) => (
+      [name, bind(run)]
+    ))) as unknown as BoundOperations,
+    run: async (operation, request, call) => await operation.run(deps, request, call),
+    reflectStream: bind(reflectStream),
+    exportBank: bind(exportBank),
+    importBank: bind(importBank),
+    listAllBanks: async (only) => await listAllBanks(deps, only),
+    inspectBankConfig: async (bank) => await inspectBankConfig(deps, bank),
+    revokeBankConfig: async (bank) => await revokeBankConfig(deps, bank),
+    accessOf: async (query) => await accessOf(deps, query),
+    decideAccess: async (request) => await decideAccess(deps, request),
+    accessRules: () => accessRules(deps),
+    checkAccess: (context, permission, bankIds) => {
+      if (bankIds.every((bankId) => access.decide(context, permission, bankId).allowed)) return undefined
+      return directory.open(context, permission, bankIds)
+    },
+    checkHealth: async (timeoutMs) => await probe.check(timeoutMs),
+    status: () => memoryStatus(deps),
+    replaceFile: (config) => {
+      live.replace(readFileSettings(config, capabilities))
+      meteredModel.replacePrices(live.current.prices)
+    },
+    modelConditions: () => modelConditions(deps, models),
+    modelNames: () => ({
       embedding: embeddings.model,
       languageModel: meteredModel.model,
       reranker: reranker instanceof ObservedReranker ? reranker.model : undefined,
-    }
-  }
-
-  /** Length of every vector of the embedding provider. */
-  get dimensions (): number {
-    return this.#deps.embeddings.dimensions
-  }
-
-  /** Resolves when no memory is known to lack vectors, and all use of daily quotas is counted. */
-  async idle (): Promise<void> {
-    await this.#deps.backfill?.idle()
-    await this.#deps.usage.idle()
-  }
-
-  async close (): Promise<void> {
-    await this.#deps.backfill?.stop()
-    await this.#deps.usage.idle()
-    await closeProviders(this.#deps)
+    }),
+    get dimensions () { return embeddings.dimensions },
+    idle: async () => {
+      await backfill?.idle()
+      await usage.idle()
+    },
+    close: async () => {
+      await backfill?.stop()
+      await usage.idle()
+      await closeProviders(deps)
+    },
   }
 }
 
@@ -193,17 +205,17 @@ function serviceOf (
   const timer = overrides.timer ?? (() => performance.now())
   const warn = overrides.warn ?? (() => {})
   const usage = new UsageCounters({ store, warn })
+  const admission = new AdmissionControl(clock, telemetry, usage)
   const bounded = withBounds(languageModel, settings, live)
   const meteredModel = new MeteredLanguageModel({
     languageModel: bounded,
     provider: providerLabel(settings.languageModel.name),
     prices: settings.prices,
-    budget: new ModelBudget(clock, telemetry, usage),
+    admission,
     telemetry,
     timer,
   })
-  const newBoundary = overrides.newBoundary ?? (() => randomBytes(16).toString('hex'))
-  const service = new MemoryService({
+  const service = bound({
     store,
     embeddings,
     languageModel: bounded,
@@ -212,7 +224,7 @@ function serviceOf (
     live,
     directory: new BankDirectory({ configs: store.bankConfigs, live, access, timer, warn }),
     cursors: new SealedCursors(config.cursorKey),
-    admission: new AdmissionControl(clock, telemetry, usage),
+    admission,
     usage,
     idempotency: new IdempotencyService(clock, store),
     retriever: new Retriever({ store, embeddings, reranker, clock, timer, telemetry }),
@@ -221,9 +233,12 @@ function serviceOf (
     clock,
     newId: overrides.newId ?? uuidv7Source(clock),
     meteredModel,
-    modelAssistedRecall: new ModelAssistedRecall({ meteredModel, newBoundary }),
     warn,
-  }, { extractive: new MockLanguageModel(), timer, newBoundary }, capabilities, models)
+    timer,
+    extractive: new MockLanguageModel(),
+    newBoundary: overrides.newBoundary ?? (() => randomBytes(16).toString('hex')),
+    queues: { retains: makeBankQueue(64), imports: makeBankQueue(4), settings: makeBankQueue(64) },
+  }, capabilities, models)
   backfill?.requestScan()
   return service
 }
@@ -232,4 +247,14 @@ function serviceOf (
 function withBounds (languageModel: LanguageModel, { circuitBreaker }: Settings, live: LiveSettings): LanguageModel {
   if (languageModel instanceof MockLanguageModel) return languageModel
   return boundedLanguageModel(languageModel, { breaker: circuitBreaker, ceilingMs: () => live.current.maxReflectMs })
+}
+
+/**
+ * Loads and compiles, once in a process, what takes tens or hundreds of milliseconds at its first use and cannot be
+ * split into turns of the event loop, so that no request waits for it.
+ */
+export function warmUp (): void {
+  loadVocabulary()
+  loadDateParser()
+  validatorOf(BankConfigurationSchema).compile()
 }

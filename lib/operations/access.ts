@@ -1,3 +1,4 @@
+import { getAccess as accessOfCaller, permissionsOnBank } from '../memory/banks.js'
 import { AccessAnswer, AccessQuery, WhoamiAnswer, WhoamiQuery } from '../memory/schemas.js'
 import { operation } from './operation.js'
 
@@ -10,12 +11,12 @@ export const whoami = operation({
   request: WhoamiQuery,
   answer: WhoamiAnswer,
   errors: [],
-  run: async (memory, { bank_id: bankId }, { context }) => ({
+  run: async (deps, { bank_id: bankId }, { context }) => ({
     principal: context.principal ?? null,
     actor: context.actor ?? null,
     tenant_id: context.tenantId,
     on_behalf_of: context.onBehalfOf ?? null,
-    permissions: bankId === undefined ? undefined : await memory.accessReport.onBank(bankId, context),
+    permissions: bankId === undefined ? undefined : await permissionsOnBank(deps, bankId, context),
   }),
 })
 
@@ -28,5 +29,5 @@ export const getAccess = operation({
   request: AccessQuery,
   answer: AccessAnswer,
   errors: [],
-  run: async (memory, request, { context, signal }) => await memory.accessReport.ofCaller(request, context, { signal }),
+  run: accessOfCaller,
 })

@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { BankConfigurationSchema } from '../config/schema.js'
+import * as settings from '../memory/bank-configurations.js'
 import { BankConfigAnswer, BankConfigHistoryAnswer, BankId, ConfigHistoryQuery, strict } from '../memory/schemas.js'
 import { LIMIT_ERRORS, operation } from './operation.js'
 
@@ -14,7 +15,7 @@ export const getBankConfig = operation({
   request: strict({ bank_id: BankId }),
   answer: BankConfigAnswer,
   errors: [],
-  run: async (memory, { bank_id: bankId }, { context }) => await memory.configurations.get(bankId, context),
+  run: settings.getBankConfig,
 })
 
 export const putBankConfig = operation({
@@ -38,9 +39,7 @@ export const putBankConfig = operation({
   errors: changeErrors,
   conditional: true,
   body: 'config',
-  run: async (memory, { bank_id: bankId, config: configuration }, { context, precondition }) => (
-    await memory.configurations.put({ bank_id: bankId, configuration }, context, { precondition })
-  ),
+  run: settings.putBankConfig,
 })
 
 export const patchBankConfig = operation({
@@ -62,9 +61,7 @@ export const patchBankConfig = operation({
   errors: changeErrors,
   conditional: true,
   body: 'patch',
-  run: async (memory, request, { context, precondition }) => (
-    await memory.configurations.patch(request, context, { precondition })
-  ),
+  run: settings.patchBankConfig,
 })
 
 export const resetBankConfig = operation({
@@ -76,9 +73,7 @@ export const resetBankConfig = operation({
   answer: BankConfigAnswer,
   errors: changeErrors,
   conditional: true,
-  run: async (memory, { bank_id: bankId }, { context, precondition }) => (
-    await memory.configurations.reset(bankId, context, { precondition })
-  ),
+  run: settings.resetBankConfig,
 })
 
 export const getBankConfigHistory = operation({
@@ -89,5 +84,5 @@ export const getBankConfigHistory = operation({
   request: strict({ bank_id: BankId, ...ConfigHistoryQuery.properties }),
   answer: BankConfigHistoryAnswer,
   errors: [],
-  run: async (memory, request, { context }) => await memory.configurations.history(request, context),
+  run: settings.getBankConfigHistory,
 })

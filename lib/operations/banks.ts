@@ -1,4 +1,6 @@
 import { Type } from 'typebox'
+import { deleteBank as remove } from '../memory/bank-configurations.js'
+import * as banks from '../memory/banks.js'
 import {
   BankAnswer, BankId, BanksAnswer, clamped, DeleteBankAnswer, GrowthAnswer, GrowthQuery, nullable, PAGE_SIZE, PageQuery,
   StatisticsAnswer, strict,
@@ -41,7 +43,7 @@ export const listBanks = operation({
       }
     },
   },
-  run: async (memory, request, { context, signal }) => await memory.banks.list(request, context, { signal }),
+  run: banks.listBanks,
 })
 
 export const getBank = operation({
@@ -52,7 +54,7 @@ export const getBank = operation({
   request: BankRequest,
   answer: BankAnswer,
   errors: [],
-  run: async (memory, { bank_id: bankId }, { context }) => await memory.banks.describe(bankId, context),
+  run: banks.getBank,
 })
 
 export const getBankStatistics = operation({
@@ -63,7 +65,7 @@ export const getBankStatistics = operation({
   request: BankRequest,
   answer: StatisticsAnswer,
   errors: [],
-  run: async (memory, { bank_id: bankId }, { context }) => await memory.banks.statistics(bankId, context),
+  run: banks.getBankStatistics,
 })
 
 export const getBankGrowth = operation({
@@ -74,7 +76,7 @@ export const getBankGrowth = operation({
   request: strict({ bank_id: BankId, ...GrowthQuery.properties }),
   answer: GrowthAnswer,
   errors: ['not_supported'],
-  run: async (memory, request, { context }) => await memory.browser.growth(request, context),
+  run: banks.getBankGrowth,
 })
 
 export const deleteBank = operation({
@@ -88,7 +90,5 @@ export const deleteBank = operation({
   request: BankRequest,
   answer: DeleteBankAnswer,
   errors: LIMIT_ERRORS,
-  run: async (memory, { bank_id: bankId }, { context, signal }) => (
-    await memory.configurations.remove(bankId, context, { signal })
-  ),
+  run: remove,
 })

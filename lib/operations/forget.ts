@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { forget as run } from '../memory/forget-service.js'
 import { ForgetAnswer, ForgetRequest, strict } from '../memory/schemas.js'
 import { withoutUndefined } from '../validation/members.js'
 import { fittingMemories, isCut, MemoryView } from './memory-view.js'
@@ -46,7 +47,5 @@ export const forget = operation({
       })
     },
   },
-  run: async (memory, request, { context, idempotency, signal }) => (
-    await memory.forget(request, context, { idempotency, signal })
-  ),
+  run,
 })

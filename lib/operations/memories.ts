@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import * as banks from '../memory/banks.js'
 import {
   BankId, MemoriesAnswer, MemoriesQuery, MemoryRecord, NeighboursAnswer, NeighboursQuery, strict,
 } from '../memory/schemas.js'
@@ -14,7 +15,7 @@ export const listMemories = operation({
   request: strict({ bank_id: BankId, ...MemoriesQuery.properties }),
   answer: MemoriesAnswer,
   errors: ['answer_too_large', 'not_supported'],
-  run: async (memory, request, { context }) => await memory.banks.memories(request, context),
+  run: banks.listMemories,
 })
 
 export const getMemory = operation({
@@ -25,9 +26,7 @@ export const getMemory = operation({
   request: strict(oneMemory),
   answer: MemoryRecord,
   errors: ['answer_too_large', 'not_found'],
-  run: async (memory, { bank_id: bankId, memory_id: memoryId }, { context }) => (
-    await memory.banks.memory(bankId, memoryId, context)
-  ),
+  run: banks.getMemory,
 })
 
 export const getMemoryNeighbours = operation({
@@ -38,5 +37,5 @@ export const getMemoryNeighbours = operation({
   request: strict({ ...oneMemory, ...NeighboursQuery.properties }),
   answer: NeighboursAnswer,
   errors: ['answer_too_large', 'not_found', 'not_supported'],
-  run: async (memory, request, { context }) => await memory.browser.neighbours(request, context),
+  run: banks.getMemoryNeighbours,
 })

@@ -1,15 +1,10 @@
 import type { Static, TObject, TSchema } from 'typebox'
 import type { Permission } from '../access/access-control.js'
 import type { ErrorCode } from '../errors/service-error.js'
-import type { RequestContext } from '../identity/context.js'
-import type { OperationOptions } from '../memory/operation-options.js'
-import type { MemoryService } from '../memory/service.js'
+import { isBankId } from '../identity/context.js'
+import type { Call, Dependencies } from '../memory/dependencies.js'
+import type { SchemaNode } from '../validation/schema-node.js'
 import type { TokenBudget } from './token-budget.js'
-
-/** Who calls, and what is about the call and not about the request. */
-export interface Call extends OperationOptions {
-  readonly context: RequestContext
-}
 
 /** How models get an operation. */
 export interface Tool<Request extends TObject = TObject, Answer extends TObject = TObject> {
@@ -56,7 +51,7 @@ export interface Operation<Request extends TObject = TObject, Answer extends TOb
   /** The member that is the whole body of a request. Default: the body has all members that the path has not. */
   body?: string
   tool?: Tool<Request, Answer>
-  run (memory: MemoryService, request: Static<Request>, call: Call): Promise<Static<Answer>>
+  run (deps: Dependencies, request: Static<Request>, call: Call): Promise<Static<Answer>>
 }
 
 /** Keeps the types of the request and the answer between their schemas and the functions. */
@@ -68,3 +63,37 @@ export function operation<Request extends TObject, Answer extends TObject> (
 
 /** Codes of an operation that admission can refuse. */
 export const LIMIT_ERRORS = ['rate_limited', 'quota_exceeded'] as const satisfies readonly ErrorCode[]
+
+/** A list of a request, and its maximum length. */
+export interface BoundedList {
+  name: string
+  maxItems: number
+}
+
+/** The top-level lists of a request that have a maximum length. */
+export function boundedLists ({ properties = {} }: SchemaNode): BoundedList[] {
+  return Object.entries(properties).flatMap(([name, { maxItems }]) => (
+    maxItems === undefined ? [] : [{ name, maxItems }]
+  ))
+}
+
+/**
+ * The banks that a request names, before it is validated, so that access to them can be decided first.
+ * @returns undefined when the envelope of the request is invalid, which its validation reports
+ */
+export function namedBanks (body: unknown, lists: readonly BoundedList[]): string[] | undefined {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return undefined
+  const members = body as Record<string, unknown>
+  for (const { name, maxItems } of lists) {
+    const list = members[name]
+    if (Array.isArray(list) && list.length > maxItems) return undefined
+  }
+  const { bank_id: bankId } = members
+  // A request that takes one bank has no bound on this list.
+  const banks = lists.some(({ name }) => name === 'banks') ? members['banks'] : undefined
+  if (typeof bankId === 'string' && (banks === undefined || banks === null)) {
+    return isBankId(bankId) ? [bankId] : undefined
+  }
+  if ((bankId !== undefined && bankId !== null) || !Array.isArray(banks) || banks.length === 0) return undefined
+  return banks.every((bank): bank is string => typeof bank === 'string' && isBankId(bank)) ? banks : undefined
+}

@@ -1,4 +1,6 @@
 import { Type } from 'typebox'
+import { explainRecall as explain } from '../memory/explain-service.js'
+import { recall as search } from '../memory/recall-service.js'
 import { ExplainAnswer, ExplainRequest, RecallAnswer, RecallRequest, strict } from '../memory/schemas.js'
 import { withoutUndefined } from '../validation/members.js'
 import { fittingMemories, isCut, MemoryView } from './memory-view.js'
@@ -38,10 +40,10 @@ export const recall = operation({
       return { memories, ...rest, truncated: truncated || isCut(memories, hits) }
     },
   },
-  run: async (memory, request, call) => {
+  run: async (deps, request, call) => {
     // Only a call to a model takes long enough to be worth cancelling when the client disconnects.
     const asksModel = request.rewrite === true || request.model_rerank === true
-    return await memory.recall(request, call.context, { signal: asksModel ? call.signal : undefined })
+    return await search(deps, request, asksModel ? call : { context: call.context })
   },
 })
 
@@ -55,5 +57,5 @@ export const explainRecall = operation({
   request: ExplainRequest,
   answer: ExplainAnswer,
   errors,
-  run: async (memory, request, { context }) => await memory.explain(request, context),
+  run: explain,
 })

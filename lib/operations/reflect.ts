@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { reflect as run } from '../memory/reflect-service.js'
 import { ReflectAnswer, reflectConclusion, ReflectRequest, strict } from '../memory/schemas.js'
 import { withoutUndefined } from '../validation/members.js'
 import { fittingMemories, isCut, MemoryView } from './memory-view.js'
@@ -54,5 +55,5 @@ export const reflect = operation({
       })
     },
   },
-  run: async (memory, request, { context, signal }) => await memory.reflect(request, context, { signal }),
+  run,
 })

@@ -1,3 +1,4 @@
+import * as retains from '../memory/retain-service.js'
 import {
   MAX_BATCH_ITEMS, RetainAnswer, RetainBatchAnswer, RetainBatchRequest, RetainRequest,
 } from '../memory/schemas.js'
@@ -23,9 +24,7 @@ export const retain = operation({
       'that can be understood without this conversation. An exact repeat is not stored again.',
     omit: ['replace_document'],
   },
-  run: async (memory, request, { context, idempotency, signal }) => (
-    await memory.retain(request, context, { idempotency, signal })
-  ),
+  run: retains.retain,
 })
 
 export const retainBatch = operation({
@@ -37,7 +36,5 @@ export const retainBatch = operation({
   answer: RetainBatchAnswer,
   errors,
   idempotent: true,
-  run: async (memory, request, { context, idempotency, signal }) => (
-    await memory.retainBatch(request, context, { idempotency, signal })
-  ),
+  run: retains.retainBatch,
 })

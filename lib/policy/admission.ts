@@ -1,18 +1,24 @@
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '../time/clock.js'
+import type { BankSettings } from '../config/schema.js'
 import { invalidField, retryAfter, ServiceError } from '../errors/service-error.js'
-import { bankKeyString, type RequestContext } from '../identity/context.js'
+import { bankKeyString, type BankKey, type RequestContext } from '../identity/context.js'
 import type { Telemetry } from '../telemetry/telemetry.js'
-import type { UsageReservation } from '../stores/vector-store.js'
-import type { ResolvedBank } from './bank.js'
+import type { UsageReservation, UsageEntry, UsageOutcome, VectorStore } from '../stores/vector-store.js'
 import { DAY_MS, dayOf } from '../time/days.js'
-import { bytesOfCount, type UsageCounters } from './usage-counters.js'
+import { redactedReason } from '../errors/message-of.js'
 
 /**
  * `configure` changes the configuration of a bank and counts towards the global limit only. The global limit counts an
  * import once; the limits of imports count its memories.
  */
 export type Operation = 'retain' | 'import' | 'recall' | 'reflect' | 'forget' | 'configure'
+
+/** A bank, and the limits on its use. */
+export interface LimitedBank {
+  readonly key: BankKey
+  readonly settings: Pick<BankSettings, 'homeostasis'>
+}
 
 const MINUTE = 60_000
 /**
@@ -23,6 +29,9 @@ const MINUTE = 60_000
 const MAX_BUCKET_BYTES = 20_000_000
 /** `maxSize`, because with `max` the cache allocates all entries at once, which costs each start some 12 ms. */
 const BOUND = { maxSize: MAX_BUCKET_BYTES, sizeCalculation: (_bucket: Bucket, key: string) => bytesOfCount(key) }
+
+const CALLS = 'model_calls_per_day'
+const TOKENS = 'model_tokens_per_day'
 
 interface Bucket {
   tokens: number
@@ -43,11 +52,22 @@ export interface Admission {
   release (): void
 }
 
+/** The budget that is reserved for a call of a language model. */
+export interface Reservation {
+  /**
+   * Replaces the reserved amounts by the actual ones. Call it once; it runs in the background.
+   * @param tokens of prompt and answer; a function is called only when a budget of tokens is set, because counting
+   *   takes time
+   * @param called whether the call reached the model; one that did not is not counted
+   */
+  settle (tokens: number | (() => number), called: boolean): void
+}
+
 const UNLIMITED: Admission = { release: () => {} }
 
 /**
- * Rate limits (a token bucket for each principal and bank), which each process counts by itself, and daily quotas (for
- * each bank and UTC day), which the store counts if it supports that.
+ * Rate limits (a token bucket for each principal and bank), which each process counts by itself, and daily quotas and
+ * budgets of the language model (for each bank and UTC day), which the store counts if it supports that.
  */
 export class AdmissionControl {
   readonly #clock: Clock
@@ -68,7 +88,7 @@ export class AdmissionControl {
    *   larger than a whole limit; dependency_unavailable when the store that counts quotas is down
    */
   async admit (
-    operation: Operation, context: RequestContext, banks: readonly ResolvedBank[], items = 1,
+    operation: Operation, context: RequestContext, banks: readonly LimitedBank[], items = 1,
   ): Promise<Admission> {
     // Most banks have none.
     if (banks.every(isUnlimited)) return UNLIMITED
@@ -103,6 +123,54 @@ export class AdmissionControl {
   }
 
   /**
+   * Reserves the most that a call of the language model may use (`homeostasis.quotas.model_calls_per_day`,
+   * `model_tokens_per_day`), so that concurrent calls, also on other gateways with the same store, cannot exceed the
+   * budget together. A call on several banks counts for each of them.
+   * @param tokens the most that the call may use; called only when a budget of tokens is set
+   * @throws ServiceError quota_exceeded with `retryAfterSeconds`, and nothing is counted; invalid_request for more
+   *   tokens than a budget ever has; dependency_unavailable
+   */
+  async reserveModelCall (
+    banks: readonly LimitedBank[], tokens: () => number | Promise<number>,
+  ): Promise<Reservation> {
+    const limits = banks.flatMap(({ key: bank, settings }) => {
+      const { [CALLS]: calls, [TOKENS]: maxTokens } = settings.homeostasis.quotas ?? {}
+      return calls === undefined && maxTokens === undefined ? [] : [{ bank, calls, maxTokens }]
+    })
+    if (limits.length === 0) return { settle: () => {} }
+    const reserved = limits.some(({ maxTokens }) => maxTokens !== undefined) ? await tokens() : 0
+    const now = this.#clock()
+    const day = dayOf(now)
+    for (const { maxTokens } of limits) {
+      // Waiting does not help, so it is not `quota_exceeded`.
+      if (maxTokens !== undefined && reserved > maxTokens) {
+        throw invalidField('max_tokens', `with the prompt, the request may take ${reserved} tokens of the language ` +
+          `model, more than ${TOKENS} (${maxTokens}) allows`)
+      }
+    }
+    const entries = limits.flatMap(({ bank, calls, maxTokens }) => [
+      ...(calls === undefined ? [] : [{ bank, day, counter: CALLS, amount: 1, limit: calls }]),
+      ...(maxTokens === undefined ? [] : [{ bank, day, counter: TOKENS, amount: reserved, limit: maxTokens }]),
+    ])
+    const usedUp = await this.#usage.reserve(entries)
+    if (usedUp !== undefined) {
+      const { counter, limit } = usedUp
+      const reason = counter === CALLS ? 'is used up' : 'has too few tokens left for this request'
+      throw this.#refused('quota_exceeded', `${counter} (${limit}) ${reason}`, DAY_MS - now % DAY_MS)
+    }
+    return {
+      settle: (tokens, called) => {
+        const usedTokens = typeof tokens === 'number' ? tokens : called && reserved > 0 ? tokens() : 0
+        const calls = called ? 0 : -1
+        const tokensBeyond = (called ? usedTokens : 0) - reserved
+        this.#usage.adjust(entries.map(({ bank, day, counter }) => (
+          { bank, day, counter, amount: counter === CALLS ? calls : tokensBeyond }
+        )))
+      },
+    }
+  }
+
+  /**
    * Undoes the rate charges of a refused quota. They are charged before it, so that concurrent requests cannot use the
    * same tokens.
    */
@@ -131,9 +199,11 @@ export class AdmissionControl {
     throw this.#refused('rate_limited', `${tightest.name} (${tightest.perMinute}) is used up`, wait)
   }
 
-  #refused (...refusal: Parameters<typeof limitExceeded>): ServiceError {
-    this.#telemetry.refused(refusal[0])
-    return limitExceeded(...refusal)
+  /** The error of an exhausted limit, with the time after which the caller can retry. */
+  #refused (code: 'rate_limited' | 'quota_exceeded', message: string, waitMs: number): ServiceError {
+    this.#telemetry.refused(code)
+    const retry = retryAfter(waitMs)
+    return new ServiceError(code, `The limit ${message}; try again in ${retry.retryAfterSeconds} s`, retry)
   }
 
   #refilled (key: string, perMinute: number, now: number): Bucket {
@@ -146,40 +216,37 @@ export class AdmissionControl {
   }
 
   #charges (
-    operation: Operation, context: RequestContext, { key: bank, settings: { rateLimits } }: ResolvedBank, items: number,
+    operation: Operation, context: RequestContext, { key: bank, settings }: LimitedBank, items: number,
   ): Charge[] {
-    if (rateLimits === undefined) return []
+    const { rate_limits: limits } = settings.homeostasis
+    if (limits === undefined) return []
     const charges: Charge[] = []
     for (const scope of operation === 'configure' ? ['global' as const] : [operation, 'global' as const]) {
-      const perMinute = rateLimits[scope]
+      const name = `${scope}_per_minute` as const
+      const perMinute = limits[name]
       if (perMinute === undefined) continue
       const amount = operation === 'import' && scope === 'global' ? 1 : items
       // A principal has no white space, so the key is unambiguous.
       const key = `${scope} ${context.principal ?? ''} ${bankKeyString(bank)}`
-      charges.push({ key, name: `${scope}_per_minute`, perMinute, amount })
+      charges.push({ key, name, perMinute, amount })
     }
     return charges
   }
 
   #quota (
-    operation: Operation, { key: bank, settings: { quotas } }: ResolvedBank, items: number, now: number,
+    operation: Operation, { key: bank, settings: { homeostasis: { quotas } } }: LimitedBank, items: number, now: number,
   ): UsageReservation[] {
     // An import of only a header uses no quota.
     if ((operation !== 'retain' && operation !== 'import' && operation !== 'reflect') || items === 0) return []
-    const limit = quotas?.[operation]
+    const counter = `${operation}_per_day` as const
+    const limit = quotas?.[counter]
     if (limit === undefined) return []
-    return [{ bank, day: dayOf(now), counter: `${operation}_per_day`, amount: items, limit }]
+    return [{ bank, day: dayOf(now), counter, amount: items, limit }]
   }
 }
 
-function isUnlimited ({ settings: { rateLimits, quotas } }: ResolvedBank): boolean {
-  return rateLimits === undefined && quotas === undefined
-}
-
-/** The error of an exhausted limit, with the time after which the caller can retry. */
-export function limitExceeded (code: 'rate_limited' | 'quota_exceeded', message: string, waitMs: number): ServiceError {
-  const retry = retryAfter(waitMs)
-  return new ServiceError(code, `The limit ${message}; try again in ${retry.retryAfterSeconds} s`, retry)
+function isUnlimited ({ settings: { homeostasis } }: LimitedBank): boolean {
+  return homeostasis.rate_limits === undefined && homeostasis.quotas === undefined
 }
 
 /** The error for more items than the limit admits at once. Waiting does not help, so it is not `rate_limited`. */
@@ -187,4 +254,136 @@ function amountAboveLimit (operation: Operation, name: string, limit: number): S
   const limitText = `${name} (${limit}) allows`
   if (operation === 'import') return invalidField('', `The import has more memories than ${limitText}; split it`)
   return invalidField('items', `are more than ${limitText}; split the batch`)
+}
+
+/**
+ * The most bytes of counts of a process that counts by itself, some 200,000 with short names. Beyond that the least
+ * recently used count is evicted, which forgives its bank at most one day's use.
+ */
+const MAX_COUNT_BYTES = 40_000_000
+
+/** About what a count takes in a cache: an entry, and two bytes for each character of its key. */
+function bytesOfCount (key: string): number {
+  return 100 + 2 * key.length
+}
+
+/** Where daily quotas are counted: in a store or in this process. */
+export type UsageStore = Required<Pick<VectorStore, 'reserveUsage' | 'adjustUsage'>>
+
+/** Counts in this process, which a restart loses. No method awaits anything, so each is atomic. */
+export class ProcessUsage implements UsageStore {
+  readonly #counts = new LRUCache<string, number>({
+    maxSize: MAX_COUNT_BYTES, sizeCalculation: (_count, key) => bytesOfCount(key),
+  })
+
+  async reserveUsage (entries: readonly UsageReservation[]): Promise<UsageOutcome> {
+    const newCounts = new Map<string, number>()
+    for (const [index, entry] of entries.entries()) {
+      const key = keyOf(entry)
+      const count = (newCounts.get(key) ?? this.#counts.get(key) ?? 0) + entry.amount
+      if (count > entry.limit) return { granted: false, usedUp: index }
+      newCounts.set(key, count)
+    }
+    for (const [key, count] of newCounts) this.#counts.set(key, count)
+    return { granted: true }
+  }
+
+  async adjustUsage (entries: readonly UsageEntry[]): Promise<void> {
+    for (const entry of entries) {
+      const key = keyOf(entry)
+      const count = this.#counts.get(key)
+      if (count !== undefined) this.#counts.set(key, Math.max(0, count + entry.amount))
+    }
+  }
+}
+
+interface Correction {
+  banks: ReadonlySet<string>
+  done: Promise<void>
+}
+
+interface UsageCountersOptions {
+  /** When absent, this process counts by itself. Its rejections go to the caller of reserve(). */
+  store?: Pick<VectorStore, keyof UsageStore>
+  /** Takes sentences for the operator's log. */
+  warn?: (message: string) => void
+}
+
+/** Counts the use of daily quotas. */
+export class UsageCounters {
+  readonly #store: UsageStore
+  readonly #warn: (message: string) => void
+  readonly #corrections = new Set<Correction>()
+
+  constructor ({ store = {}, warn = () => {} }: UsageCountersOptions = {}) {
+    this.#store = hasUsageCounts(store) ? store : new ProcessUsage()
+    this.#warn = warn
+  }
+
+  /**
+   * Reserves all entries or none.
+   * @returns an entry that exceeds its limit; undefined when all are reserved
+   * @throws ServiceError dependency_unavailable
+   */
+  async reserve (entries: readonly UsageReservation[]): Promise<UsageReservation | undefined> {
+    if (entries.length === 0) return undefined
+    const underWay = this.#correctionsOf(entries)
+    let outcome = await this.#store.reserveUsage(entries)
+    if (!outcome.granted && underWay.length > 0) {
+      // Earlier corrections of this process may not be counted yet.
+      await Promise.all(underWay)
+      outcome = await this.#store.reserveUsage(entries)
+    }
+    return outcome.granted ? undefined : entries[outcome.usedUp] ?? entries[0]
+  }
+
+  /**
+   * Adds amounts to what was reserved, in the background: the answer neither waits for it nor fails with it. A
+   * correction that fails leaves the higher count.
+   */
+  adjust (entries: readonly UsageEntry[]): void {
+    const amounts = entries.filter(({ amount }) => amount !== 0)
+    if (amounts.length === 0) return
+    const correction: Correction = {
+      banks: banksOf(amounts),
+      done: this.#store.adjustUsage(amounts)
+        .catch((error: unknown) => {
+          this.#warn(`homeostasis.quotas: ${describe(amounts)} could not be corrected to the amounts used, ` +
+            `so the reserved amounts stay counted for the day (${redactedReason(error)})`)
+        })
+        .finally(() => { this.#corrections.delete(correction) }),
+    }
+    this.#corrections.add(correction)
+  }
+
+  /** Resolves when all corrections are counted or have failed. */
+  async idle (): Promise<void> {
+    await Promise.all([...this.#corrections].map(async ({ done }) => { await done }))
+  }
+
+  #correctionsOf (entries: readonly UsageEntry[]): Array<Promise<void>> {
+    if (this.#corrections.size === 0) return []
+    const banks = banksOf(entries)
+    return [...this.#corrections]
+      .filter((correction) => [...correction.banks].some((bank) => banks.has(bank)))
+      .map(({ done }) => done)
+  }
+}
+
+function keyOf ({ bank, day, counter }: UsageEntry): string {
+  return `${counter} ${day} ${bankKeyString(bank)}`
+}
+
+function banksOf (entries: readonly UsageEntry[]): Set<string> {
+  return new Set(entries.map(({ bank }) => bankKeyString(bank)))
+}
+
+function describe (entries: readonly UsageEntry[]): string {
+  const counters = new Set(entries.map(({ counter }) => counter))
+  const bankIds = new Set(entries.map(({ bank }) => bank.bankId))
+  return `${[...counters].join(' and ')} of ${[...bankIds].join(', ')}`
+}
+
+function hasUsageCounts (store: Pick<VectorStore, keyof UsageStore>): store is UsageStore {
+  return store.reserveUsage !== undefined && store.adjustUsage !== undefined
 }

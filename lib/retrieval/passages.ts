@@ -1,8 +1,7 @@
 import type { EmbeddingProvider, EmbedOptions } from '../models/embedding-provider.js'
 import type { Passage } from '../stores/vector-store.js'
 import { ServiceError } from '../errors/service-error.js'
-import { analyzeText } from '../text/analysis.js'
-import { sentencesOf, type Span } from '../text/sentences.js'
+import { analyzeText, sentencesOf, type Span } from '../text/analysis.js'
 
 /**
  * Splits a text into passages with their index terms, without vectors. A text that fits is one passage.

@@ -1,12 +1,115 @@
-import { addQueryAlternatives, otherForms } from '../text/alternative-terms.js'
-import { functionWordsOf } from '../text/function-words.js'
-import { addSpellings } from '../text/query-spellings.js'
-import { fnv1a, stem } from '../text/stems.js'
-import { STOP_WORDS } from '../text/stop-words.js'
-import { words } from '../text/words.js'
-import { timeSpans } from './dates.js'
-import type { TimeSpan } from './open-periods.js'
-import { frameWordsOf, soughtPeriods } from './query-words.js'
+import { addQueryAlternatives, otherForms, addSpellings } from '../text/alternative-terms.js'
+import { contentStems } from '../text/analysis.js'
+import { functionWordsOf, STOP_WORDS } from '../text/stop-words.js'
+import { stem, words, fnv1a } from '../text/words.js'
+import { latestAndNext } from './calendar-periods.js'
+import { timeSpans, type TimeSpan } from './dates.js'
+import type { RetrievalRequest } from './retriever.js'
+
+/** Words that only frame a query and that its answer need not contain. */
+const FRAME_WORDS = stemsOf(`something anything someone anyone might also many much ever both different various certain
+  specific main currently usually exactly really mention discuss describe according regarding including considering`)
+/**
+ * Verbs that say little without their object: a memory that answers `How do I get to the office?` says `ride` or
+ * `walk`, and one with `get` in it has it by chance. `make` and `take` are not among them, because what was made or
+ * which steps were taken is often told with the same verb.
+ */
+const LIGHT_VERBS = stemsOf('get give go come keep put let find happen')
+/** `going to` marks the future, in the statement of a plan as well as in a query about it. */
+const FUTURE = /\bgoing to\b/i
+const GO = stem('go')
+const KIND_OF = /\b(?:kinds?|types?|sorts?) of\b/i
+const KIND_WORDS = stemsOf('kind type sort')
+/** The unit of the time that is asked for: `What time of day`, `On which days`. An answer says `at noon`. */
+const TIME_UNIT = new RegExp([
+  String.raw`\b(?:what|which)\s+(?:[a-z]+\s+)?(times?|dates?|days?|weeks?|months?|years?)\b`,
+  String.raw`(?:\s+of\s+(?:the\s+)?(day|week|month|year)\b)?`,
+].join(''), 'gi')
+/** Words that only mark a request for advice. */
+const ADVICE_WORDS = stemsOf('suggest recommend suggestion recommendation tips advice ideas help please give find ' +
+  'interesting good best great nice')
+/** Words that only mark a query for what an assistant said. */
+const ASSISTANT_STATEMENT_WORDS = stemsOf(`recommend recommendation suggest suggestion advise advice tell told say said
+  explain provide give gave remind previous earlier conversation chat discussion talk`)
+/** Words that only mark a query for how something was or is to be done. */
+const METHOD_WORDS = stemsOf('approach approaches way ways method methods strategy strategies step steps plan plans')
+
+/** A query with more names a month without a year. */
+const MAX_PERIODS = 4
+const NO_PERIODS: readonly TimeSpan[] = []
+
+/** Words of a time, and words that ask for anything at all: `What happened last week?`, `my plans for 5 May`. */
+const PERIOD_WORDS = stemsOf(`today tonight yesterday tomorrow day date week weekend month year hour minute morning
+  afternoon evening night noon ago last next past this earlier recent recently previous since until till through
+  within now before after during between around early late mid middle beginning start end first second third fourth
+  half quarter latter christmas xmas eve boxing new st saint easter halloween thanksgiving valentine independence
+  spring summer autumn fall winter monday tuesday wednesday thursday friday saturday sunday january february march
+  april may june july august september october november december one two three four five six seven eight nine ten
+  eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy
+  eighty ninety few couple several happen happened go went going gone plan event appointment schedule calendar session
+  conversation chat anything something everything all thing activity talk discuss mention tell told say said write
+  wrote note memory remember recall know list summary summarize show give else`)
+/** Short names of days and months, which are stems of other words too: of `wedding`, `Mars` and `sunny`. */
+const SHORT_NAMES = new Set(words(`mon tue tues wed thu thurs fri sat sun jan feb mar apr jun jul aug sep sept oct nov
+  dec`))
+/** `Patrick` alone is the name of a person. */
+const SAINT = new Set(['st', 'saint'])
+const FIGURES = /^(?:\d+(?:st|nd|rd|th)?|[qh]\d)$/
+
+/**
+ * Finds the words that only frame a query. They are terms only when the query has no others.
+ * @returns whether a stem of the query is one of them
+ */
+export function frameWordsOf (
+  text: string, { asksForAssistantTurn, asksForMethod, asksForAdvice }:
+  Pick<AnalyzedQuery, 'asksForAssistantTurn' | 'asksForMethod' | 'asksForAdvice'>,
+): (stem: string) => boolean {
+  const sets = [FRAME_WORDS, LIGHT_VERBS]
+  if (KIND_OF.test(text)) sets.push(KIND_WORDS)
+  const units = new Set<string>()
+  for (const [, unit, whole = ''] of text.matchAll(TIME_UNIT)) units.add(unit!.toLowerCase()).add(whole.toLowerCase())
+  if (units.size > 0) sets.push(stemsOf([...units].join(' ')))
+  if (asksForAdvice) sets.push(ADVICE_WORDS)
+  if (asksForAssistantTurn) sets.push(ASSISTANT_STATEMENT_WORDS)
+  if (asksForAssistantTurn || asksForMethod) sets.push(METHOD_WORDS)
+  const asksForFuture = FUTURE.test(text)
+  return (stem) => !(asksForFuture && stem === GO) && sets.some((set) => set.has(stem))
+}
+
+/**
+ * The periods of a query that names periods and nothing else, as `What did we do on 5 May?` does: memories of the
+ * period answer it even if they share no word with it. Of a month without a year, the latest and the next.
+ * @param stems of the query, without stop words
+ * @param now the time to which the query refers
+ * @returns an empty list for any other query
+ */
+function soughtPeriods (
+  text: string, stems: readonly string[], spans: readonly TimeSpan[], now: number,
+): readonly TimeSpan[] {
+  if (spans.length === 0 || !namesTimesOnly(text, stems)) return NO_PERIODS
+  if (spans.length <= MAX_PERIODS) return spans
+  return latestAndNext(spans.toSorted((a, b) => a.from - b.from), now)
+}
+
+/**
+ * Whether a text has no words but those of a time, and those that ask for anything at all.
+ * @param stems of the text, without stop words
+ */
+function namesTimesOnly (text: string, stems: readonly string[]): boolean {
+  let shortNames: ReadonlySet<string> | undefined
+  // Read from the text once, however many words are short.
+  const isShortName = (word: string) => (
+    shortNames ??= new Set(words(text).filter((name) => SHORT_NAMES.has(name)).map(stem))
+  ).has(word)
+  return stems.every((word, place) => (
+    PERIOD_WORDS.has(word) || FIGURES.test(word) || (word === 'patrick' && SAINT.has(stems[place - 1]!)) ||
+    isShortName(word)
+  ))
+}
+
+function stemsOf (text: string): ReadonlySet<string> {
+  return new Set(words(text).map(stem))
+}
 
 /** A query with its terms and what its wording reveals about the answer that it seeks. */
 export interface AnalyzedQuery {
@@ -87,7 +190,7 @@ const PRESENT = new RegExp([
 const PAST = /\b(?:did|was|were|had|been|ago|have (?:i|we|you|they)|has|said|made|put|told|happened)\b/i
 const PLACES = 'city|cities|country|countries|state|states|places?|areas?|locations?|town|towns'
 const PLACE = new RegExp(String.raw`\b(?:where|(?:which|what) (?:${PLACES}))\b`, 'i')
-const NAME = /^\s*(?:who|which|what(?:'s|’s| is| was| are| were) the names?)\b/i
+const NAME_ASKED = /^\s*(?:who|which|what(?:'s|’s| is| was| are| were) the names?)\b/i
 
 /** First-person words. The `me` of `tell me` does not count. */
 const FIRST_PERSON = /\b(?:i|my|mine|myself|we|our|ours|(?<!\b(?:tell|show|give|help|let|send|write|ask) )me)\b/i
@@ -183,7 +286,7 @@ export function analyzeQuery (text: string, now: number, utcOffset = 0): Analyze
     hashPositions,
     asksForTime: TIME.test(text),
     asksForQuantity: QUANTITY.test(text),
-    asksForName: NAME.test(text) || PLACE.test(text),
+    asksForName: NAME_ASKED.test(text) || PLACE.test(text),
     asksAboutUser: !asksForAssistantTurn && FIRST_PERSON.test(text),
     asksForAssistantTurn,
     asksForMethod,
@@ -195,4 +298,121 @@ export function analyzeQuery (text: string, now: number, utcOffset = 0): Analyze
     asksAboutPresent: spans.length > 0 && spans.some(({ to }) => to > now) && PRESENT.test(text) && !PAST.test(text),
     soughtPeriods: soughtPeriods(text, stems, spans, now),
   }
+}
+
+/** The most parts that a query is split into; a longer list of names stays one query. */
+const MAX_PARTS = 3
+/** Longer queries are not split. */
+const MAX_SPLIT_CHARACTERS = 500
+
+const NAME_WORD = String.raw`\p{Lu}[\p{L}\p{M}'’-]*`
+const NAME = String.raw`${NAME_WORD}(?:\s+${NAME_WORD})*`
+/** A list of names that share one question: `Ann and Bob Jones`, `Ann, Bob and Cy`. */
+const NAMES = new RegExp([
+  String.raw`(?<![\p{L}\p{N}_])(?:both\s+)?(${NAME}(?:,\s+${NAME})*),?`,
+  String.raw`\s+(?:and|or)\s+(${NAME})(?=[\s?.!,]|['’]s\b|$)`,
+].join(''), 'u')
+/**
+ * `When … after the move`: a query for the time of one event relative to another. Other queries lose their sense when
+ * split at such a word.
+ */
+const RELATIVE_TIME = /^(when\b.*\S)\s+(?:before|after|while|during|since)\s+(\S.*?)[?.!]*$/iu
+/** Words that each part needs: `the day after` is no query by itself. */
+const MIN_WORDS = 2
+
+/** `between the flood and the fire`: the second of two events begins with such a word, if any does. */
+const BETWEEN = /\bbetween\s+(\S.*?)[?.!]*$/iu
+const SECOND_EVENT = /^(.+?),?\s+and\s+((?:when|since|the|my|our|his|her|their|an?|i|we)\b.+)$/iu
+const SECOND = /^(.+?),?\s+and\s+(.+)$/iu
+/** `Which opened first, the mill or the bridge?` */
+const CHOICE = /^\s*(?:which|what|who|whom|where|did|do|does|have|has|is|are|was|were)\b/i
+/** Of a clause, which is no option: `Which of the two, if any, did Ann like?` */
+const CLAUSE = /^(?:did|do|does|have|has|had|is|are|was|were|can|could|will|would|should|if|when|but|and|then)\b/i
+
+/**
+ * Splits a query into simpler ones, by its form alone: one for each of several names (`What do Ann and Bob like?`), for
+ * each of the events between which a time passed (`between the flood and the fire`), for each of the things to choose
+ * from (`Which opened first, the mill or the bridge?`), and for the time of an event relative to another (`When did Ann
+ * buy it after the move?`) one for each event.
+ * @returns an empty list for a query that is not split
+ */
+export function splitQuery (text: string): string[] {
+  if (text.length > MAX_SPLIT_CHARACTERS) return []
+  const names = splitNames(text)
+  if (names !== undefined) return names
+  const between = splitBetween(text)
+  if (between.length > 0) return between
+  const choices = splitChoices(text)
+  if (choices.length > 0) return choices
+  const match = RELATIVE_TIME.exec(text)
+  if (match === null) return []
+  const [, main, event] = match
+  return isSearchable(main!) && isSearchable(event!) ? [main!, event!] : []
+}
+
+/** @returns undefined for a query without such a list of names; an empty list when its parts would be no queries */
+function splitNames (text: string): string[] | undefined {
+  const names = NAMES.exec(text)
+  if (names === null) return undefined
+  const [first, ...others] = [...names[1]!.split(/,\s+/), names[2]!]
+  // The first word of a question has a capital too: `Did Ann and Bob`.
+  const words = first!.split(/\s+/)
+  const frame = words.findIndex((word) => !STOP_WORDS.has(word.toLowerCase()))
+  const all = [words.slice(frame).join(' '), ...others]
+  const before = [text.slice(0, names.index), ...words.slice(0, frame).map((word) => `${word} `)].join('')
+  // `between Monday and Friday` is one period, and `between Ann and Bob` one relation.
+  if (/\bbetween\s+$/i.test(before) || all.every((name) => namesTimesOnly(name, contentStems(name)))) return undefined
+  if (all.length > MAX_PARTS) return []
+  const after = text.slice(names.index + names[0].length)
+  const parts = all.map((name) => `${before}${name}${after}`.replace(/\bboth\b\s*/i, ''))
+  return parts.every(hasContentWords) ? parts : []
+}
+
+function splitBetween (text: string): string[] {
+  const events = BETWEEN.exec(text)?.[1]
+  if (events === undefined) return []
+  const [, first, second] = SECOND_EVENT.exec(events) ?? SECOND.exec(events) ?? []
+  // Times alone (`between 3 May and 5 June`) bound a period, in which the answer lies.
+  const isEvent = (part: string | undefined) => (
+    part !== undefined && isSearchable(part) && !namesTimesOnly(part, contentStems(part))
+  )
+  return isEvent(first) && isEvent(second) ? [first!, second!] : []
+}
+
+function splitChoices (text: string): string[] {
+  if (!CHOICE.test(text)) return []
+  const [, ...listed] = text.replace(/[?.!\s]+$/, '').replace(/,(?=\s+or\s)/gi, '').split(/[,:]\s+/)
+  const options = [...listed.slice(0, -1), ...listed.at(-1)?.split(/\s+or\s+/i) ?? []]
+  if (options.length < 2 || options.length > MAX_PARTS || options.length === listed.length) return []
+  return options.every((option) => hasContentWords(option) && !CLAUSE.test(option)) ? options : []
+}
+
+function isSearchable (text: string): boolean {
+  return (text.match(/[\p{L}\p{N}]+/gu)?.length ?? 0) >= MIN_WORDS && hasContentWords(text)
+}
+
+/** A part of stop words alone (`What did I do?`) would match any text with those words. */
+function hasContentWords (text: string): boolean {
+  return contentStems(text).length > 0
+}
+
+/** Analyses the query, then its parts, then its other wordings. */
+export function analyzeQueries (
+  { query, rewrites = [], reference }: Pick<RetrievalRequest, 'query' | 'rewrites' | 'reference'>, now: number,
+): [AnalyzedQuery, ...AnalyzedQuery[]] {
+  const { instant, utcOffset } = reference ?? { instant: now, utcOffset: 0 }
+  const queries: [AnalyzedQuery, ...AnalyzedQuery[]] = [analyzeQuery(query, instant, utcOffset)]
+  const [{ asksForTime, asksForAssistantTurn, asksAboutUser }] = queries
+  for (const text of splitQuery(query)) {
+    const part = analyzeQuery(text, instant, utcOffset)
+    // `the bridge`, as a part of `Which did I see first, …`, does not tell what is asked about it.
+    queries.push({
+      ...part,
+      asksForTime: asksForTime || part.asksForTime,
+      asksForAssistantTurn: asksForAssistantTurn || part.asksForAssistantTurn,
+      asksAboutUser: !asksForAssistantTurn && (asksAboutUser || part.asksAboutUser),
+    })
+  }
+  for (const text of rewrites) queries.push(analyzeQuery(text, instant, utcOffset))
+  return queries
 }

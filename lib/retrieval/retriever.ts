@@ -1,35 +1,75 @@
-import type { Clock } from '../time/clock.js'
+import { DeadlineExceeded, withTimeLimit } from '../concurrency/deadline.js'
+import { mapGivingWay } from '../concurrency/event-loop.js'
 import { ServiceError } from '../errors/service-error.js'
+import type { BankKey } from '../identity/context.js'
 import type { EmbeddingProvider } from '../models/embedding-provider.js'
 import type { Reranker } from '../models/reranker.js'
-import type { SearchRequest, SearchResult, VectorStore } from '../stores/vector-store.js'
+import type { Filters, LexicalRequest, SearchRequest, SearchResult, VectorStore } from '../stores/vector-store.js'
 import type { Telemetry } from '../telemetry/telemetry.js'
-import { giveWay, isDue } from '../concurrency/event-loop.js'
+import { traced } from '../telemetry/tracing.js'
+import { sumTokens } from '../text/tokens.js'
+import type { Clock } from '../time/clock.js'
 import {
-  STRATEGIES, type OrderedCandidate, type RankedCandidate, type RerankedCandidate, type RetrievedHit, type Strategy,
+  finalScore, mergeCandidates, STRATEGIES, type QueryResults, type RankedCandidate, type RetrievedHit, type Strategy,
 } from './candidates.js'
-import { mergeCandidates, type QueryResults, type Weights } from './fusion.js'
-import { interleave } from './interleaving.js'
 import { embed } from './passages.js'
-import { rankQuery, type QueryRanking, type RankingObservation } from './ranking.js'
-import type { RetrievalRequest } from './request.js'
-import { rerank } from './reranking.js'
-import { memoriesOfPeriods, scorersForQuery, spanFilters, weightsForQuery } from './periods.js'
-import { analyzeQueries } from './query-parts.js'
-import type { AnalyzedQuery } from './query.js'
-import { readSignals } from './scoring/inputs.js'
-import { SignalReader } from './scoring/signal-reader.js'
-import { MIN_CANDIDATES, searchFor } from './search-request.js'
-import { Stages, type Stage } from './stages.js'
-import { truncateRanking } from './truncation.js'
-import { DeadlineExceeded, withTimeLimit } from '../concurrency/deadline.js'
+import { analyzeQueries, type AnalyzedQuery } from './query.js'
+import {
+  interleave, rankQuery, rerank, scorersForQuery, weightsForQuery, type QueryRanking, type RankingOptions,
+  type RerankOptions,
+} from './ranking.js'
+import { SignalReader } from './scoring/signals.js'
+import { searchAll, searchFor } from './search.js'
 
-export type { RetrievalRequest, RetrievalSettings } from './request.js'
+/** How a recall searches and ranks. */
+export interface RetrievalSettings extends Omit<RankingOptions, 'minScore'> {
+  readonly bm25: Readonly<Omit<LexicalRequest, 'terms'>>
+  /**
+   * How long the embedding of the query may take, in milliseconds. After that the recall proceeds without the semantic
+   * strategy.
+   */
+  readonly semanticTimeoutMs: number
+  readonly rerank: RerankOptions
+}
+
+/** An instant in milliseconds, and the offset of its calendar in milliseconds east of UTC. */
+export interface ReferenceTime {
+  readonly instant: number
+  readonly utcOffset: number
+}
+
+export interface RetrievalRequest {
+  readonly query: string
+  readonly banks: readonly BankKey[]
+  readonly settings: RetrievalSettings
+  readonly filters: Readonly<Filters>
+  /** What relative times of the query refer to; default now, in UTC. Expiry always follows the clock. */
+  readonly reference?: ReferenceTime | undefined
+  readonly limit: number
+  /** Hits with a lower score are left out. */
+  readonly minScore: number
+  /** A hit with at least this cosine need not reach `minScore`. */
+  readonly sufficientCosine?: number | undefined
+  /** The most tokens of all hits together. */
+  readonly maxTokens?: number | undefined
+  /** Other wordings of the query; their rankings are interleaved with its own. */
+  readonly rewrites?: readonly string[] | undefined
+  /** Replaces the configured reranker for this request. */
+  readonly reranker?: { readonly reranker: Reranker, readonly options: RerankOptions } | undefined
+  readonly signal?: AbortSignal | undefined
+}
+
+interface Stage {
+  readonly name: string
+  /** When it began, by the timer. */
+  readonly startedAt: number
+  readonly durationMs: number
+}
 
 const NO_VECTORS: Float32Array[] = []
 
 /** A stage that a recall skipped because its model failed or was late. */
-export type Degradation = 'semantic' | 'rerank'
+type Degradation = 'semantic' | 'rerank'
 
 export interface Retrieved {
   readonly hits: readonly RetrievedHit[]
@@ -44,7 +84,7 @@ export interface Retrieved {
 /** A ranking before it is cut. */
 export interface Ranked extends Omit<Retrieved, 'hits' | 'truncated' | 'tokens'> {
   /** By descending final score. */
-  readonly candidates: readonly OrderedCandidate[]
+  readonly candidates: readonly RankedCandidate[]
 }
 
 /** The values between the stages of one recall, for its explanation. */
@@ -55,7 +95,7 @@ export interface RecallObservation {
   /** The candidates of that search, by strategy. */
   readonly result: Readonly<SearchResult>
   /** The ranking of the query, then those of its parts and of its other wordings, which are interleaved. */
-  readonly rankings: readonly RankingObservation[]
+  readonly rankings: readonly QueryRanking[]
   /** The candidates before reranking. */
   readonly ranked: readonly RankedCandidate[]
 }
@@ -79,12 +119,12 @@ interface RetrieverOptions {
  * |---|---|---|
  * | analyzeQueries | AnalyzedQuery, for each part too | |
  * | #embed | vectors | |
- * | #search | SearchResult | `score` of a strategy |
+ * | searchAll | SearchResult | `score` of a strategy |
  * | mergeCandidates | MergedCandidate | `scores` of all strategies |
  * | rankQuery | QueryRanking | `fusionScores` → `sums` → `scores` |
  * | interleave | RankedCandidate | `rankScore` |
- * | #rerank | RerankedCandidate | `rerankScore` |
- * | truncateRanking | RetrievedHit | `score`, of the last stage that ran |
+ * | rerank | RankedCandidate | `rerankScore` |
+ * | truncate | RetrievedHit | `score`, of the last stage that ran |
  */
 export class Retriever {
   readonly #options: RetrieverOptions
@@ -99,13 +139,13 @@ export class Retriever {
    * @param observe as in `rank`
    */
   async retrieve (request: RetrievalRequest, observe?: ObserveRecall): Promise<Retrieved> {
-    const { timer, telemetry } = this.#options
-    const { candidates, total, degraded, strategies, stages: ranking } = await this.rank(request, observe)
-    const stages = new Stages(timer, telemetry, ranking)
-    const { hits, truncated, tokens } = await stages.run('budget', async () => (
-      await truncateRanking(candidates, request)
-    ))
-    return { hits, total, truncated, tokens, degraded, strategies, stages: stages.done }
+    const { candidates, stages: ranking, ...ranked } = await this.rank(request, observe)
+    const stages = [...ranking]
+    const cut = await this.#run(stages, 'budget', async () => {
+      await sumTokens(candidates.slice(0, request.limit).map(({ memory }) => memory.tokens), request.maxTokens)
+      return truncate(candidates, request)
+    })
+    return { ...ranked, ...cut, stages }
   }
 
   /**
@@ -113,41 +153,53 @@ export class Retriever {
    * @param observe receives the values of the stages once; without it they are not collected
    */
   async rank (request: RetrievalRequest, observe?: ObserveRecall): Promise<Ranked> {
-    const { timer, telemetry, clock } = this.#options
-    const { settings } = request
-    const stages = new Stages(timer, telemetry)
+    const { store, clock, reranker: configured } = this.#options
+    const { query, settings, signal, minScore } = request
+    const stages: Stage[] = []
     const now = clock()
-    const queries = await stages.run('analyze', () => analyzeQueries(request, now))
+    const queries = await this.#run(stages, 'analyze', () => analyzeQueries(request, now))
     const vectors = settings.weights.semantic === 0
       ? NO_VECTORS
-      : await stages.run('embed', async () => await this.#embed(queries, request))
+      : await this.#run(stages, 'embed', async () => await this.#embed(queries, request))
     const searches = queries.map((query, index) => searchFor(request, query, now, vectors?.[index]))
-    const results = await stages.run('search', async () => await this.#search(searches, queries, request))
-    const weights = queries.map((query) => weightsForQuery(settings.weights, query))
-    const rankings: RankingObservation[] | undefined = observe && []
-    const ranked = await stages.run('rank', async () => (
-      await this.#rankQueries(queries, weights, results, request, rankings)
-    ))
-    const reranking = this.#rerankerOf(request)
+    const results = await this.#run(stages, 'search', async () => await searchAll(store, searches, queries, settings))
+    const { rankings, ranked } = await this.#run(stages, 'rank', async () => {
+      const rankings = await this.#rankQueries(queries, results, request, observe !== undefined)
+      return { rankings, ranked: interleave(rankings, minScore) }
+    })
+    const reranking = request.reranker ?? (configured && { reranker: configured, options: settings.rerank })
     const reranked = reranking === undefined
       ? ranked
-      : await stages.run('rerank', async () => await this.#rerank(reranking, request, ranked))
+      : await this.#run(stages, 'rerank', async () => (
+        await rerank(reranking.reranker, query, ranked, reranking.options, signal).catch((error: unknown) => {
+          if (signal?.aborted === true) throw error
+          return undefined
+        })
+      ))
     const [result] = results[0]!
-    if (rankings !== undefined) observe?.({ query: queries[0], search: searches[0]!, result, rankings, ranked })
+    observe?.({ query: queries[0], search: searches[0]!, result, rankings, ranked })
     const strategies: Array<Ranked['strategies'][number]> = []
     for (const name of STRATEGIES) {
       const found = result[name]
-      if (found !== undefined) strategies.push({ name, weight: weights[0]![name], candidates: found.length })
+      if (found !== undefined) strategies.push({ name, weight: rankings[0]!.weights[name], candidates: found.length })
     }
     const degraded: Degradation[] = []
     if (vectors === undefined) degraded.push('semantic')
     if (reranked === undefined) degraded.push('rerank')
-    return {
-      candidates: reranked ?? ranked,
-      total: Math.max(result.total, ranked.length),
-      degraded,
-      stages: stages.done,
-      strategies,
+    const total = Math.max(result.total, ranked.length)
+    return { candidates: reranked ?? ranked, total, degraded, stages, strategies }
+  }
+
+  /** Runs a stage, which is timed, reported to telemetry and has its own span `recall.<name>`. */
+  async #run<T> (done: Stage[], name: string, work: () => T | Promise<T>): Promise<T> {
+    const { timer, telemetry } = this.#options
+    const startedAt = timer()
+    try {
+      return await traced(`recall.${name}`, {}, async () => await work())
+    } finally {
+      const durationMs = timer() - startedAt
+      done.push({ name, startedAt, durationMs })
+      telemetry.stage(name, durationMs)
     }
   }
 
@@ -168,66 +220,38 @@ export class Retriever {
     }
   }
 
-  /**
-   * @returns the results of each query: those of its searches, and then the memories of the times that it names if it
-   *   asks for nothing else
-   */
-  async #search (
-    searches: readonly SearchRequest[], queries: readonly AnalyzedQuery[], { settings }: RetrievalRequest,
-  ): Promise<QueryResults[]> {
-    const { store } = this.#options
-    const results: QueryResults[] = []
-    for (const [index, search] of searches.entries()) {
-      // The in-memory store answers without waiting, so the event loop is yielded between the parts of a query.
-      if (isDue()) await giveWay()
-      const { namedPeriods, soughtPeriods } = queries[index]!
-      const found = await Promise.all([
-        store.search(search),
-        ...spanFilters(search.filters, namedPeriods).map(async (filters) => (
-          await store.search({ ...search, filters, limit: MIN_CANDIDATES / 2 })
-        )),
-      ])
-      // No strategy finds memories by the time at which they were retained.
-      if (soughtPeriods.length > 0 && settings.scorers.date > 0) {
-        const lexical = await memoriesOfPeriods(store, search, soughtPeriods)
-        found.push({ lexical, total: lexical.length })
-      }
-      results.push(found)
-    }
-    return results
-  }
-
   async #rankQueries (
-    queries: readonly AnalyzedQuery[], weights: readonly Weights[], results: readonly QueryResults[],
-    { settings, minScore }: RetrievalRequest, observed: RankingObservation[] | undefined,
-  ): Promise<RankedCandidate[]> {
-    const { fusion, diversity } = settings
+    queries: readonly AnalyzedQuery[], results: readonly QueryResults[],
+    { settings: { weights, scorers, fusion, diversity }, minScore }: RetrievalRequest, isObserved: boolean,
+  ): Promise<QueryRanking[]> {
     const rankings: QueryRanking[] = []
     for (const [index, query] of queries.entries()) {
-      const scorers = scorersForQuery(settings.scorers, query)
-      const merged = mergeCandidates(results[index]!, observed !== undefined || fusion === 'rrf')
-      const options = { weights: weights[index]!, fusion, scorers, diversity, minScore }
-      const observe = observed && ((ranking: RankingObservation) => { observed.push(ranking) })
-      rankings.push(rankQuery(merged, query, await readSignals(merged, this.#signals), options, observe))
+      const merged = mergeCandidates(results[index]!, isObserved || fusion === 'rrf')
+      const signals = await mapGivingWay(merged, ({ memory }) => this.#signals.read(memory))
+      rankings.push(rankQuery(merged, query, signals, {
+        weights: weightsForQuery(weights, query), scorers: scorersForQuery(scorers, query), fusion, diversity, minScore,
+      }))
     }
-    return interleave(rankings, minScore)
+    return rankings
   }
+}
 
-  #rerankerOf ({ reranker: own, settings }: RetrievalRequest): RetrievalRequest['reranker'] {
-    const { reranker } = this.#options
-    return own ?? (reranker === undefined ? undefined : { reranker, options: settings.rerank })
+/** Takes the first candidates that are within the bounds of the request. `truncated` tells that `maxTokens` cut it. */
+export function truncate (
+  candidates: readonly RankedCandidate[],
+  { limit, minScore, sufficientCosine = Infinity, maxTokens = Infinity }:
+  Pick<RetrievalRequest, 'limit' | 'minScore' | 'sufficientCosine' | 'maxTokens'>,
+): Pick<Retrieved, 'hits' | 'truncated' | 'tokens'> {
+  const hits: RetrievedHit[] = []
+  let tokens = 0
+  for (const candidate of candidates) {
+    const score = finalScore(candidate)
+    const { bank, memory, passageCount, passages, similarity, ranking, rerank } = candidate
+    if (hits.length >= limit || (score < minScore && (similarity ?? -1) < sufficientCosine)) break
+    const { value } = memory.tokens
+    if (tokens + value > maxTokens) return { hits, truncated: true, tokens }
+    tokens += value
+    hits.push({ bank, memory, passageCount, passages, similarity, score, ranking, rerank })
   }
-
-  /** @returns undefined when the reranker fails or is late */
-  async #rerank (
-    { reranker, options }: NonNullable<RetrievalRequest['reranker']>, { query, signal }: RetrievalRequest,
-    candidates: readonly RankedCandidate[],
-  ): Promise<RerankedCandidate[] | undefined> {
-    try {
-      return await rerank(reranker, query, candidates, options, signal)
-    } catch (error) {
-      if (signal?.aborted === true) throw error
-      return undefined
-    }
-  }
+  return { hits, truncated: false, tokens }
 }

@@ -1,5 +1,5 @@
 import { isAtLeast } from '../identity/trust.js'
-import { foldCase } from '../text/fold-case.js'
+import { foldCase } from '../text/normal-form.js'
 import type { ListFilters, Memory } from './vector-store.js'
 
 type Condition = (memory: Memory) => boolean

@@ -137,17 +137,18 @@ export function lexicalScores (
   for (const member of pool) scoring.addCandidate(member)
   for (let from = 0; from < windows.length; from += WINDOW_PLACES) scoring.addWindow(windows, from)
   const scores = new Float64Array(members.flags.length)
-  const found: number[] = []
+  const found = new Int32Array(scoring.candidates.length)
+  let foundCount = 0
   const byContext: number[] = []
   for (const member of scoring.candidates) {
     const score = scores[member] = scoring.scoreOf(member)
     if (score === 0 || (members.flags[member]! & PASSES) === 0) continue
     const own = scoring.owns[member]!
     if (own === 0 && (members.flags[member]! & HAS_DOCUMENT) === 0 && !scoring.answersQuestion(member)) continue
-    found.push(member)
+    found[foundCount++] = member
     if (own === 0) byContext.push(member)
   }
-  const best = descendingOrder(bestOf(found, scores, limit, compareIds), scores, compareIds)
+  const best = descendingOrder(bestOf(found.subarray(0, foundCount), scores, limit, compareIds), scores, compareIds)
   return {
     best: best.map((member) => ({ member, score: scores[member]!, own: scoring.owns[member]! })),
     byContext,

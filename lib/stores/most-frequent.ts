@@ -1,5 +1,5 @@
 import { giveWay, isDue } from '../concurrency/event-loop.js'
-import { compareText } from '../text/compare-text.js'
+import { compareText } from '../text/normal-form.js'
 import { TopK } from './top-k.js'
 
 /** Number of tags, and of speakers, in the statistics of a bank. */

@@ -1,6 +1,6 @@
 import type { BankKey } from '../identity/context.js'
 import type { Trust } from '../identity/trust.js'
-import { compareText } from '../text/compare-text.js'
+import { compareText } from '../text/normal-form.js'
 import type { Memory, Metadata } from './vector-store.js'
 
 /** Maximum number of passages of a candidate. */

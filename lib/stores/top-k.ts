@@ -66,9 +66,9 @@ export class TopK<T> {
  * @param compareEqual orders the indices of equal scores, of which the first are taken
  */
 export function bestOf (
-  indices: readonly number[], scores: Float64Array, k: number, compareEqual: (a: number, b: number) => number,
-): readonly number[] {
-  if (indices.length <= k) return indices
+  indices: Int32Array, scores: Float64Array, k: number, compareEqual: (a: number, b: number) => number,
+): number[] {
+  if (indices.length <= k) return [...indices]
   const lowest = kthHighest(indices, scores, k)
   const best: number[] = []
   const equal: number[] = []
@@ -82,7 +82,7 @@ export function bestOf (
 }
 
 /** A heap of numbers, whose comparison needs no function. There are at least k. */
-function kthHighest (indices: readonly number[], scores: Float64Array, k: number): number {
+function kthHighest (indices: Int32Array, scores: Float64Array, k: number): number {
   const heap = new Float64Array(k)
   for (const index of indices) {
     const score = scores[index]!

@@ -28,23 +28,12 @@ export interface Passage {
   readonly vector?: Float32Array
 }
 
-/** The member of a memory object for what a reader derives from it; the same in every copy of this module. */
-export const DERIVED: unique symbol = Symbol.for('memory-gateway.derived')
-
 /** One memory: the fields of the table in memory-fields.ts. */
-export interface Memory extends MemoryValues {
-  /**
-   * A place for what a reader derives from this object. Only a store that returns the same object each time offers it,
-   * with the value undefined.
-   */
-  [DERIVED]?: unknown
-}
+export type Memory = MemoryValues
 
-/** The fields of a memory alone, with the place for what is derived from them. */
+/** The fields of a memory alone. */
 export function memoryOf (source: Memory): Memory {
-  return Object.assign<Pick<Memory, typeof DERIVED>, MemoryValues>(
-    { [DERIVED]: undefined }, memoryValues(({ name }) => source[name]),
-  )
+  return memoryValues(({ name }) => source[name])
 }
 
 /** A memory to be stored, with the data that search needs. */

@@ -1,10 +1,106 @@
+import { normalForm } from './normal-form.js'
+
+/*
+ * Characters that are invisible to people but not to models: tag characters, direction controls, invisible operators
+ * and fillers, variation selectors beyond the first sixteen, control characters. Not among them are the joiners
+ * (U+200C, U+200D) and the first variation selectors, because emoji and several scripts need them.
+ */
+const RANGES = [
+  // Control characters except the tab and the line feed.
+  '\\u{0}-\\u{8}', '\\u{b}-\\u{1f}', '\\u{7f}-\\u{9f}',
+  // Soft hyphen, grapheme joiner, fillers, vowels without a shape, Mongolian selectors.
+  '\\u{ad}', '\\u{34f}', '\\u{115f}', '\\u{1160}', '\\u{17b4}', '\\u{17b5}', '\\u{180b}-\\u{180f}', '\\u{3164}',
+  '\\u{ffa0}',
+  // Zero-width space, controls of direction, line and paragraph separators, invisible operators.
+  '\\u{61c}', '\\u{200b}', '\\u{200e}', '\\u{200f}', '\\u{2028}-\\u{202e}', '\\u{2060}-\\u{206f}', '\\u{feff}',
+  '\\u{fff0}-\\u{fffb}',
+  // Shorthand and musical formatting, tags and the selectors of variants beyond the first sixteen.
+  '\\u{1bca0}-\\u{1bca3}', '\\u{1d173}-\\u{1d17a}', '\\u{e0000}-\\u{e0fff}',
+]
+const HIDDEN = new RegExp(RANGES.map((range) => `[${range}]`).join('|'), 'gu')
+
+/**
+ * Joiners and the first variation selectors. After certain characters they are part of the writing; anywhere else they
+ * can hide bits.
+ */
+const SHAPING = /\u200c|\u200d|[\ufe00-\ufe0f]/
+/** Scripts that are written with joiners (Unicode, chapter 23.2), and what an emoji sequence is joined from. */
+const JOINED = new RegExp([
+  ...[
+    'Arab', 'Beng', 'Deva', 'Gujr', 'Guru', 'Khmr', 'Knda', 'Mlym', 'Mong', 'Mymr', 'Nkoo', 'Orya', 'Sinh', 'Syrc',
+    'Taml', 'Telu', 'Tibt',
+  ]
+    .map((script) => `\\p{scx=${script}}`),
+  '\\p{Extended_Pictographic}', '\\p{EMod}', '\\ufe0f',
+].join('|'), 'u')
+const BASE = /[\p{L}\p{N}\p{M}\p{S}\p{P}]/u
+
+/**
+ * Removes invisible characters. Joiners and variation selectors stay after a character that combines with them.
+ * @param before the character before the text, when it is part of a longer one
+ * @returns the text; line feeds and tabs stay
+ */
+export function visibleText (text: string, before = ''): string {
+  const visible = text.replace(HIDDEN, '')
+  if (!SHAPING.test(visible)) return visible
+  let kept = ''
+  let last = before
+  for (const character of visible) {
+    if (SHAPING.test(character)) {
+      const isJoiner = character === '\u200c' || character === '\u200d'
+      const isAllowed = isJoiner ? JOINED.test(last) : BASE.test(last) && !SHAPING.test(last)
+      if (!isAllowed) continue
+    }
+    kept += character
+    last = character
+  }
+  return kept
+}
+
+const BEYOND_ASCII = /[\u0080-\uffff]/
+/** Invisible characters: joiners, soft hyphens, controls of direction, tag characters, variation selectors, fillers. */
+const INVISIBLE = /[\p{Default_Ignorable_Code_Point}\p{Cf}]/gu
+const APOSTROPHE = /['\u2019]/
+const MARKS = /\p{M}/gu
+const WORD = /[\p{L}\p{N}]+|@/gu
+
+/** Letters of other scripts that look like Latin ones. */
+const LOOKALIKES: ReadonlyMap<string, string> = new Map([
+  ...pairs('авеіјкмнорсѕтухһԁԛԝ', 'abeijkmhopcstyxhdqw'),
+  ...pairs('αβεικνορτυχωγϲϳ', 'abeikvoptuxwycj'),
+  ...pairs('ıɡɑʟʀ', 'igalr'),
+])
+const LOOKALIKE = new RegExp(`[${[...LOOKALIKES.keys()].join('')}]`, 'g')
+
+/** @returns the text as a reader sees it: in compatibility forms (NFKC) and without invisible characters */
+export function renderedText (text: string): string {
+  return BEYOND_ASCII.test(text) ? normalForm(text.replace(INVISIBLE, ''), 'NFKC') : text
+}
+
+/**
+ * The words of a text without the usual disguises: case, accents and lookalikes of other scripts are folded, `don't` is
+ * `dont` and `you're` is `you are`. An `@` is a word.
+ * @param seen a text of renderedText()
+ */
+export function plainWords (seen: string): string[] {
+  let text = seen.toLowerCase()
+  if (BEYOND_ASCII.test(text)) {
+    text = text.normalize('NFD').replace(MARKS, '').replace(LOOKALIKE, (letter) => LOOKALIKES.get(letter)!)
+  }
+  if (APOSTROPHE.test(text)) text = text.replace(/n['\u2019]t\b/g, 'nt').replace(/['\u2019]re\b/g, ' are')
+  return text.match(WORD) ?? []
+}
+
+function pairs (letters: string, latin: string): Array<[string, string]> {
+  return [...letters].map((letter, index) => [letter, latin[index]!])
+}
+
 /** Flags of England, Scotland and Wales: a black flag and the tag characters of `gbeng`, `gbsct` or `gbwls`. */
 const TAG_FLAGS = new RegExp([
   String.raw`\u{1f3f4}\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}`,
   String.raw`\u{1f3f4}\u{e0067}\u{e0062}\u{e0073}\u{e0063}\u{e0074}\u{e007f}`,
   String.raw`\u{1f3f4}\u{e0067}\u{e0062}\u{e0077}\u{e006c}\u{e0073}\u{e007f}`,
 ].join('|'), 'gu')
-const BEYOND_ASCII = /[\u0080-\uffff]/
 
 const LETTER = '[\\p{sc=Latin}\\p{sc=Cyrillic}\\p{sc=Greek}]'
 const HIDING = [
@@ -37,10 +133,7 @@ const ESCAPES = /\\u([0-9A-Fa-f]{4})|\\x([0-9A-Fa-f]{2})|&#x([0-9A-Fa-f]{1,6});|
 export function hidesText (text: string): boolean {
   if (!BEYOND_ASCII.test(text)) return false
   const rest = text.replace(TAG_FLAGS, '')
-  for (const pattern of HIDING) {
-    if (pattern.test(rest)) return true
-  }
-  return false
+  return HIDING.some((pattern) => pattern.test(rest))
 }
 
 /**
@@ -55,9 +148,8 @@ export function decodedTexts (text: string): string[] {
   const percent = text.includes('%')
     ? joined(text, PERCENT, (part) => Buffer.from(part.replaceAll('%', ''), 'hex').toString('latin1'))
     : ''
-  const escaped = unescaped(text)
-  if (base64 === '' && hex === '' && percent === '' && escaped === '') return []
-  return [base64, hex, percent, escaped].flatMap((decoded) => decoded === '' ? [] : [asUtf8(decoded)])
+  const found = [base64, hex, percent, unescaped(text)].filter((bytes) => bytes !== '')
+  return found.map((bytes) => Buffer.from(bytes, 'latin1').toString())
 }
 
 function joined (text: string, pattern: RegExp, decode: (part: string) => string): string {
@@ -69,10 +161,6 @@ function joined (text: string, pattern: RegExp, decode: (part: string) => string
     remaining -= part.length
   }
   return decoded
-}
-
-function asUtf8 (bytes: string): string {
-  return Buffer.from(bytes, 'latin1').toString()
 }
 
 /**

@@ -110,7 +110,7 @@ export class Gateway {
   }
 
   async #reset (bank: string): Promise<void> {
-    const { bounds, memory: { forget, transfer, configurations } } = this.#app.app
+    const { bounds, memory: { forget, importBank, putBankConfig } } = this.#app.app
     const seed = this.#seeds.get(bank)!
     await forget({ bank_id: bank, scope: 'all' }, NOBODY)
     const lines = [
@@ -125,17 +125,17 @@ export class Gateway {
       { memory_id: seed.dropped, text: 'An otter eats by the river.', tags: ['drop'] },
     ]
     const bytes = Buffer.from(exportOf(lines))
-    await transfer.import({ bank_id: bank, bytes, on_conflict: 'skip', config: 'ignore', bounds }, NOBODY)
-    await configurations.put({ bank_id: bank, configuration: SEED_CONFIG }, NOBODY)
+    await importBank({ bank_id: bank, bytes, on_conflict: 'skip', config: 'ignore', bounds }, NOBODY)
+    await putBankConfig({ bank_id: bank, config: SEED_CONFIG }, NOBODY)
   }
 
   /**
    * The bank's memories, its configuration and the sizes of all banks: what a call that did nothing leaves as it was.
    */
   async #state (bank: string): Promise<string> {
-    const { banks, transfer } = this.#app.app.memory
-    const parts = [JSON.stringify(await banks.administer({}))]
-    for await (const line of await transfer.export(bank, NOBODY)) parts.push(line)
+    const { listAllBanks, exportBank } = this.#app.app.memory
+    const parts = [JSON.stringify(await listAllBanks({}))]
+    for await (const line of await exportBank({ bank_id: bank }, NOBODY)) parts.push(line)
     return parts.join('\n')
   }
 }

@@ -4,8 +4,8 @@ import t, { type Test } from 'tap'
 import type {
   Evidence, GenerateRequest, Generation, GenerationPart, LanguageModel,
 } from '../../lib/models/language-model.js'
-import { reflectPrompt } from '../../lib/memory/reflect/prompt.js'
-import { NO_ANSWER } from '../../lib/text/marks.js'
+import { reflectPrompt } from '../../lib/answering/evidence.js'
+import { NO_ANSWER } from '../../lib/answering/marks.js'
 import { countTokens } from '../../lib/text/tokens.js'
 
 export interface LanguageModelContractOptions {

@@ -118,7 +118,8 @@ export class Twins {
 
   async export (place: Place): Promise<void> {
     const lines: string[] = []
-    for await (const line of await this.#memory.transfer.export(nameOf(place), contextOf(place))) lines.push(line)
+    const exported = await this.#memory.exportBank({ bank_id: nameOf(place) }, contextOf(place))
+    for await (const line of exported) lines.push(line)
     const [header, ...records] = lines.map((line) => JSON.parse(line) as MemoryRecord & { memory_count?: number })
     const expected = this.#model(place).newestFirst().reverse()
     equal(header!.memory_count, expected.length)
@@ -132,7 +133,7 @@ export class Twins {
     const [header, ...rest] = file.text.split('\n')
     const bytes = Buffer.from([header, ...rest, ...(twice ? rest : [])].join('\n'))
     const bounds = boundsOf()
-    const answer = await this.#memory.transfer.import(
+    const answer = await this.#memory.importBank(
       { bank_id: nameOf(place), bytes, on_conflict: onConflict, config: 'ignore', bounds }, contextOf(place),
     )
     deepEqual(answer, this.#model(place)
@@ -143,7 +144,7 @@ export class Twins {
   async compare (): Promise<void> {
     for (const [tenant, models] of this.#models.entries()) {
       for (const [bank, model] of models.entries()) await this.#compareBank({ tenant, bank }, model)
-      const { banks } = await this.#memory.banks.list({}, contextOf({ tenant, bank: 0 }))
+      const { banks } = await this.#memory.listBanks({}, contextOf({ tenant, bank: 0 }))
       const expected =
         models.flatMap((model, bank) => model.memories.length === 0 ? [] : [[BANKS[bank], model.memories.length]])
       deepEqual(banks.map(({ bank_id: name, memory_count: count }) => [name, count]), expected.sort())
@@ -156,7 +157,7 @@ export class Twins {
     let cursor: string | null = null
     do {
       const page: { memories: MemoryRecord[], next_cursor: string | null } =
-        await this.#memory.banks.memories(
+        await this.#memory.listMemories(
           { bank_id: nameOf(place), limit: 3, ...(cursor !== null && { cursor }) }, context,
         )
       listed.push(...page.memories)
@@ -164,14 +165,15 @@ export class Twins {
     } while (cursor !== null)
     const expected = model.newestFirst()
     deepEqual(listed.map(known), expected, 'list')
-    const statistics = await this.#memory.banks.statistics(nameOf(place), context)
+    const statistics = await this.#memory.getBankStatistics({ bank_id: nameOf(place) }, context)
     equal(statistics.memory_count, expected.length, 'count')
     equal(statistics.last_retained_at, expected[0]?.retainedAt ?? null)
     equal(statistics.first_retained_at, expected.at(-1)?.retainedAt ?? null)
     deepEqual(new Map(statistics.tags.map(({ tag, memory_count: count }) => [tag, count])), tagCounts(expected))
     for (const word of WORDS) await this.recall(place, false, [word], [], 'any', 1000)
     for (const id of this.#ids.slice(-5)) {
-      const found = await this.#memory.banks.memory(nameOf(place), id, context).then(known, () => undefined)
+      const found = await this.#memory.getMemory({ bank_id: nameOf(place), memory_id: id }, context)
+        .then(known, () => undefined)
       deepEqual(found, expected.find((memory) => memory.id === id), 'get')
     }
   }

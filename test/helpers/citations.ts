@@ -1,4 +1,4 @@
-import { CitationFilter, type CitationOptions, type FilteredAnswer } from '../../lib/memory/reflect/citations.js'
+import { CitationFilter, type CitationOptions, type FilteredAnswer } from '../../lib/answering/citations.js'
 
 /** Filters an answer in one piece. */
 export function filterCitations (text: string, sources: number, options: CitationOptions = {}): FilteredAnswer {

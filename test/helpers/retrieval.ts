@@ -1,7 +1,6 @@
 import type { AnalyzedQuery } from '../../lib/retrieval/query.js'
-import { rankingInputs as inputsOf, type Scorable } from '../../lib/retrieval/scoring/inputs.js'
-import type { RankingInput } from '../../lib/retrieval/scoring/scorers.js'
-import type { SignalReader } from '../../lib/retrieval/scoring/signal-reader.js'
+import { rankingInputs as inputsOf, type Scorable, type RankingInput } from '../../lib/retrieval/scoring/scorers.js'
+import type { SignalReader } from '../../lib/retrieval/scoring/signals.js'
 
 export { analyzeQuery } from '../../lib/retrieval/query.js'
 

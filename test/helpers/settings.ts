@@ -1,6 +1,6 @@
 import type { FileConfig } from '../../lib/config/schema.js'
 import type { BankKey } from '../../lib/identity/context.js'
-import { bankPolicy, type ResolvedBank } from '../../lib/policy/bank.js'
+import type { OpenBank } from '../../lib/memory/bank-directory.js'
 import { OperatorSettings } from '../../lib/policy/settings.js'
 
 /** The settings of a configuration file on a server with the mock models. */
@@ -9,7 +9,7 @@ export function operatorSettings (file: FileConfig = {}): OperatorSettings {
 }
 
 /** Gives banks the settings of a configuration file. */
-export function bankResolver (file: FileConfig = {}): (key: BankKey) => ResolvedBank {
+export function bankResolver (file: FileConfig = {}): (key: BankKey) => Pick<OpenBank, 'key' | 'settings'> {
   const settings = operatorSettings(file)
-  return (key) => ({ key, settings: bankPolicy(settings.of(key.bankId)) })
+  return (key) => ({ key, settings: settings.of(key.bankId) })
 }

@@ -12,11 +12,11 @@ const CUT_OFF = 'a client that sends a request before the answer to its last one
 await t.test('a connection that sends a request before the answer to its last one is closed', async (t) => {
   const app = await testApp(t)
   const { opened, open } = latch()
-  const { banks } = app.app.memory
-  const list = banks.list.bind(banks)
-  banks.list = async (...given) => {
-    await opened
-    return await list(...given)
+  const { memory } = app.app
+  const { run } = memory
+  memory.run = async (operation, request, call) => {
+    if (operation.name === 'listBanks') await opened
+    return await run(operation, request, call)
   }
   const url = await app.app.listen({ port: 0, host: '127.0.0.1' })
   const connection = await RawConnection.open(t, url)
@@ -72,11 +72,11 @@ await t.test('a client that does not read its answer is disconnected, and one th
 
 await t.test('a handler that computes for long is not disconnected', async (t) => {
   const app = await testApp(t, { file: { bounds: { stalled_seconds: 1 } } })
-  const { banks } = app.app.memory
-  const list = banks.list.bind(banks)
-  banks.list = async (...given) => {
-    await new Promise((resolve) => { setTimeout(resolve, 2500) })
-    return await list(...given)
+  const { memory } = app.app
+  const { run } = memory
+  memory.run = async (operation, request, call) => {
+    if (operation.name === 'listBanks') await new Promise((resolve) => { setTimeout(resolve, 2500) })
+    return await run(operation, request, call)
   }
   const connection = await RawConnection.open(t, await app.app.listen({ port: 0, host: '127.0.0.1' }))
   connection.write(request('GET', '/v1/banks'))

@@ -1,7 +1,6 @@
 import t from 'tap'
 import type { FileConfig } from '../../lib/config/schema.js'
-import { LIMITS } from '../../lib/policy/ceilings.js'
-import { withValueAt } from '../../lib/policy/layers.js'
+import { LIMITS, withValueAt } from '../../lib/policy/settings.js'
 import { valueAt } from '../../lib/validation/json-object.js'
 import { testApp } from '../helpers/app.js'
 import { askConfig, configAnswer, getConfig, patchConfig, putConfig } from './bank-configs.js'

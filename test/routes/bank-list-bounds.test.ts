@@ -89,7 +89,7 @@ t.test('a call ends when its client leaves', async (t) => {
   const leaving = new AbortController()
   store.pages = 0
   store.listed = () => { leaving.abort(new Error('left')) }
-  await t.rejects(app.memory.banks.list({}, { tenantId: null, principal: 'user:2300x' }, { signal: leaving.signal }), {
+  await t.rejects(app.memory.listBanks({}, { tenantId: null, principal: 'user:2300x' }, { signal: leaving.signal }), {
     message: 'left',
   })
   t.equal(store.pages, 1)

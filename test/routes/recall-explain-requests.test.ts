@@ -7,7 +7,7 @@ await t.test('a missing, expired or foreign memory is reported only as not in th
   const app = await testApp(t)
   const elsewhere = await app.retain('other', 'Alice drinks tea.')
   const expiring = await app.retain('bank', 'Alice drinks tea.', { expires_at: '2026-01-15T11:00:00Z' })
-  const { retain, explain: explainIn } = app.app.memory
+  const { retain, explainRecall: explainIn } = app.app.memory
   const acme = { principal: 'user:ada', tenantId: 'acme' }
   const { memory_id: foreign } = await retain({ bank_id: 'bank', content: 'Alice drinks green tea.' }, acme)
   t.equal((await explainIn({ bank_id: 'bank', query: 'tea', expect: foreign }, acme)).verdict, 'returned')

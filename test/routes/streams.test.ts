@@ -97,10 +97,10 @@ await t.test('a client that disconnects in the middle ends its export, also befo
 await t.test('a client that disconnects before its export begins ends it', async (t) => {
   const { store, app, url, until } = await served(t)
   const { opened, open } = latch()
-  const { transfer } = app.memory
-  const begin = transfer.export.bind(transfer)
+  const { memory } = app
+  const begin = memory.exportBank
   let asked = false
-  transfer.export = async (...given) => {
+  memory.exportBank = async (...given) => {
     asked = true
     await opened
     return await begin(...given)

@@ -1,6 +1,6 @@
 import { mapGivingWay } from '../../concurrency/event-loop.js'
 import { analyzeText } from '../../text/analysis.js'
-import { fnv1a } from '../../text/stems.js'
+import { fnv1a } from '../../text/words.js'
 import type { EmbeddingProvider } from '../embedding-provider.js'
 import type { ModelStatus } from '../health.js'
 

@@ -1,7 +1,7 @@
 import { choose, type Quoted } from '../../answering/choice.js'
 import { formatDate, mentionsRelativeTime, resolvedTimes } from '../../answering/relative-times.js'
 import { statementsIn, type Told } from '../../answering/statements.js'
-import { NO_ANSWER, readMark } from '../../text/marks.js'
+import { NO_ANSWER, readMark } from '../../answering/marks.js'
 import { countTokens } from '../../text/tokens.js'
 import type { GenerateRequest, Generation, LanguageModel } from '../language-model.js'
 import type { ModelStatus } from '../health.js'

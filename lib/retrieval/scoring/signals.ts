@@ -1,24 +1,19 @@
+import { LRUCache } from 'lru-cache'
 import { ASSISTANTS } from '../../stores/context.js'
 import type { Memory } from '../../stores/vector-store.js'
 import { addAlternatives, furtherTerms } from '../../text/alternative-terms.js'
 import { endsInQuestion, contentStems } from '../../text/analysis.js'
-import { fnv1a, stem } from '../../text/stems.js'
-import { words } from '../../text/words.js'
+import { fnv1a, stem, words } from '../../text/words.js'
 import { MONTHS, WEEKDAYS_FROM_MONDAY } from '../calendar-periods.js'
-import { explicitTimes } from '../dates.js'
-import type { TimeSpan } from '../open-periods.js'
+import { explicitTimes, type TimeSpan } from '../dates.js'
 
 /** What a memory's text shows, independent of the query. */
 export interface Signals {
-  /** The generation of the cache that the signals belong to (signal-reader.ts). */
-  generation: object | undefined
   /** The text and the stated speaker that the signals were read from. */
   readonly text: string
   readonly statedSpeaker: string | null
   /** The beginning of the text, without the speaker's name. */
   readonly said: string
-  /** The memory object that refers to the cached signals. */
-  holder: Memory | undefined
   /** What `timesIn` has found. */
   times: { at: number, spans: readonly TimeSpan[] } | undefined
   /** Stems of the speaker's name; empty when no speaker is named. */
@@ -29,14 +24,8 @@ export interface Signals {
   readonly role: 'user' | 'assistant' | undefined
   /** Number of words of the text, without stop words and the speaker's name. */
   readonly contentWords: number
-  /**
-   * Between `hashesFrom` and `hashesTo`: hashes of the stems of these words, in order, and then of their alternatives
-   * (alternative-terms.ts). Cached signals share a few long arrays, because every query is compared with a hundred
-   * memories, and an array for each would be scattered in memory.
-   */
-  hashes: Int32Array
-  hashesFrom: number
-  hashesTo: number
+  /** Hashes of the stems of these words, in order, and then of their alternatives. */
+  readonly hashes: Int32Array
   /** Whether the speaker talks of themselves. */
   readonly isFirstPerson: boolean
   /** Whether it states when something happened or will happen. */
@@ -126,17 +115,13 @@ export function readSignals (memory: Pick<Memory, 'text' | 'speaker'>): Signals 
   const hashes = Int32Array.from([...stems, ...alternativesTo(stems, said)], fnv1a)
   const role = speaker === undefined ? undefined : roleOf(speaker.trim())
   const speakerStems = speaker === undefined ? NO_SPEAKER : words(speaker.slice(0, MAX_NAME_CHARACTERS)).map(stem)
-  // First the members that every recall reads, of a hundred memories, so that they share cache lines.
   return {
-    generation: undefined,
     text,
     statedSpeaker,
     speakerName: speakerStems.join(' '),
     role,
     contentWords: stems.length,
     hashes,
-    hashesFrom: 0,
-    hashesTo: hashes.length,
     isInstruction: role === 'user' && stems.length < SHORT_TURN_WORDS && INSTRUCTION.test(said),
     endsInQuestion: endsInQuestion(said),
     asksQuestion: ASKS.test(said),
@@ -149,7 +134,6 @@ export function readSignals (memory: Pick<Memory, 'text' | 'speaker'>): Signals 
     speaker: speakerStems,
     said,
     times: undefined,
-    holder: undefined,
   }
 }
 
@@ -173,4 +157,31 @@ function alternativesTo (stems: readonly string[], text: string): Iterable<strin
 
 function roleOf (speaker: string): Signals['role'] {
   return USER.test(speaker) ? 'user' : ASSISTANT.test(speaker) ? 'assistant' : undefined
+}
+
+/** The most characters of all cached texts together. Their number is bounded too, but a text can have 50,000. */
+const MAX_CACHED_CHARACTERS = 16_000_000
+
+/** Reads signals and caches those of recently found memories: reading them takes a few tenths of a millisecond. */
+export class SignalReader {
+  readonly #cache: LRUCache<string, Signals>
+
+  /** @param size the most memories whose signals are cached */
+  constructor (size = 20_000) {
+    this.#cache = new LRUCache({
+      max: size, maxSize: MAX_CACHED_CHARACTERS, sizeCalculation: ({ text }) => Math.max(1, text.length),
+    })
+  }
+
+  /**
+   * Signals depend on the memory alone and an entry is compared with it, so the same id in two banks does no harm, and
+   * neither does an import that replaces the text under an id.
+   */
+  read (memory: Memory): Signals {
+    const known = this.#cache.get(memory.memoryId)
+    if (known?.text === memory.text && known.statedSpeaker === memory.speaker) return known
+    const signals = readSignals(memory)
+    this.#cache.set(memory.memoryId, signals)
+    return signals
+  }
 }

@@ -2,7 +2,7 @@ import { getHeapStatistics } from 'node:v8'
 import { ServiceError } from '../../errors/service-error.js'
 import { bankKeyString, identityOf, type BankKey } from '../../identity/context.js'
 import { dayOf } from '../../time/days.js'
-import { bySequence, endsAsQuestion, sequenceInstant } from '../context.js'
+import { bySequence, sequenceInstant } from '../context.js'
 import { TEXTS } from '../memory-fields.js'
 import { byMemoryId, type LateVectors, type Memory, memoryOf, type NewMemory } from '../vector-store.js'
 import { LexicalIndex } from './lexical-index.js'
@@ -23,11 +23,6 @@ export class Entry {
   readonly memory: Memory
   readonly fingerprint: string
   readonly passages: readonly EntryPassage[]
-  /** Whether its last passage ends in a question. */
-  readonly endsAsQuestion: boolean
-  /** The adjacent memories in its sequence (lib/stores/context.ts). */
-  before: Entry | undefined = undefined
-  after: Entry | undefined = undefined
   /** The number of its first passage in the lexical index; -1 before it has one. */
   head = -1
 
@@ -38,7 +33,6 @@ export class Entry {
     this.passages = source.passages.map(({ start, end, vector }) => ({
       start, end, vector: vector === undefined ? undefined : unitVector(vector),
     }))
-    this.endsAsQuestion = endsAsQuestion(source.passages)
   }
 
   /** Whether one of its passages has a vector. */
@@ -108,7 +102,7 @@ export class Bank {
   }
 
   /** @throws RangeError for a vector that has another length than those of the bank */
-  checkDimensions (vectors: Iterable<Float32Array>): void {
+  checkDimensions (vectors: Iterable<ArrayLike<number>>): void {
     let dimensions = this.#dimensions
     for (const { length } of vectors) {
       dimensions ??= length
@@ -119,23 +113,20 @@ export class Bank {
   }
 
   /**
-   * Adds and removes memories. Nothing of it can fail: the caller has checked that no two remaining memories share an
-   * id or a fingerprint, and the dimensions.
-   * @param entries made of `added`
+   * Adds a memory. It cannot fail: the caller has checked that no two remaining memories share an id or a fingerprint,
+   * and the dimensions.
+   * @param passages those that the entry was made of
    */
-  apply (entries: readonly Entry[], added: readonly NewMemory[], removed: readonly Entry[]): void {
-    if (removed.length > 0) this.#remove(removed)
-    for (const [index, entry] of entries.entries()) {
-      this.byId.set(entry.memory.memoryId, entry)
-      this.byFingerprint.set(entry.fingerprint, entry)
-      this.ordered.add(entry)
-      if (entry.memory.expiresAt !== null) this.expiring.add(entry)
-      if (entry.isUnembedded) this.unembedded.add(entry)
-      this.#memoryBytes += entryBytes(entry)
-      this.#noteDimensions(entry)
-      this.#join(entry)
-      this.lexical.add(entry, added[index]!.passages)
-    }
+  add (entry: Entry, passages: NewMemory['passages']): void {
+    this.byId.set(entry.memory.memoryId, entry)
+    this.byFingerprint.set(entry.fingerprint, entry)
+    this.ordered.add(entry)
+    if (entry.memory.expiresAt !== null) this.expiring.add(entry)
+    if (entry.isUnembedded) this.unembedded.add(entry)
+    this.#memoryBytes += entryBytes(entry)
+    this.#noteDimensions(entry)
+    this.lexical.add(entry, passages)
+    this.#join(entry)
   }
 
   /**
@@ -158,7 +149,7 @@ export class Bank {
     return true
   }
 
-  #remove (removed: readonly Entry[]): void {
+  remove (removed: readonly Entry[]): void {
     this.ordered.remove(removed)
     this.expiring.remove(removed.filter(({ memory }) => memory.expiresAt !== null))
     this.unembedded.remove(removed.filter(({ isUnembedded }) => isUnembedded))
@@ -168,7 +159,6 @@ export class Bank {
       this.byId.delete(entry.memory.memoryId)
       this.byFingerprint.delete(entry.fingerprint)
       this.#memoryBytes -= entryBytes(entry)
-      chain(entry.before, entry.after)
       const key = sequenceKey(entry)
       const others = bySequence.get(key)
       if (others === undefined) bySequence.set(key, [entry])
@@ -187,8 +177,8 @@ export class Bank {
     let sequence = this.#sequences.get(key)
     if (sequence === undefined) this.#sequences.set(key, sequence = new SortedList<Entry>(bySequence))
     const at = sequence.add(entry)
-    chain(sequence.items[at - 1], entry)
-    chain(entry, sequence.items[at + 1])
+    this.lexical.chain(sequence.items[at - 1], entry)
+    this.lexical.chain(entry, sequence.items[at + 1])
   }
 
   #noteDimensions ({ passages }: Entry): void {
@@ -204,11 +194,6 @@ function documentKey (documentId: string): string {
 function sequenceKey ({ memory }: Entry): string {
   const { documentId } = memory
   return documentId === null ? `day ${dayOf(sequenceInstant(memory))}` : documentKey(documentId)
-}
-
-function chain (before: Entry | undefined, after: Entry | undefined): void {
-  if (before !== undefined) before.after = after
-  if (after !== undefined) after.before = before
 }
 
 function byAge (a: Entry, b: Entry): number {

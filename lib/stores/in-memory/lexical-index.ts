@@ -1,4 +1,4 @@
-import { isAssistants, poolSize, WINDOW_REACH } from '../context.js'
+import { endsAsQuestion, isAssistants, poolSize, WINDOW_REACH } from '../context.js'
 import {
   HAS_DOCUMENT, IS_ASSISTANT, IS_QUESTION, lexicalScores, Members, NONE, PASSES, QueryWeights, WINDOW_PLACES,
 } from '../lexical-scores.js'
@@ -39,8 +39,29 @@ export interface LexicalMatches {
   scoresOf (head: number): { score: number, own: number }
 }
 
-/** Arrays of zeros, as long as the longest index that was searched. No two searches use them at the same time. */
-let scratch = { shares: new Float64Array(0), numbers: new Int32Array(0) }
+/** What a search notes by the number of a passage, as long as the longest index that was searched. */
+interface Scratch {
+  /** Zeros. */
+  shares: Float64Array
+  /** Zeros. */
+  numbers: Int32Array
+  matched: Int32Array
+}
+
+/** Reused: no two searches use it at the same time. */
+let scratch = newScratch(0)
+
+/** By the number of a passage. */
+interface Columns {
+  /** The number of the first passage of the same memory. */
+  readonly heads: Int32Array
+  /** Of the memory, without PASSES. */
+  readonly flags: Uint8Array
+  readonly lengths: Float32Array
+  /** Of the first passage of a memory: the first passages of the memories beside it in its sequence, or NONE. */
+  readonly before: Int32Array
+  readonly after: Int32Array
+}
 
 /**
  * An inverted index of the passages of a bank, and the lexical search of it (lib/stores/context.ts). The passages of a
@@ -49,13 +70,9 @@ let scratch = { shares: new Float64Array(0), numbers: new Int32Array(0) }
  */
 export class LexicalIndex {
   #postings = new Map<string, Postings>()
-  // By the number of a passage; undefined where it was removed.
+  /** By the number of a passage; undefined where it was removed. */
   #entries: Array<Entry | undefined> = []
-  /** The number of the first passage of the same memory. */
-  #heads: number[] = []
-  /** Of the memory, without PASSES. */
-  #flags: number[] = []
-  #lengths: number[] = []
+  #columns = newColumns(0)
   #removed = 0
   #totalLength = 0
   #postingCount = 0
@@ -76,25 +93,40 @@ export class LexicalIndex {
   }
 
   /** Lengths and counts are 32-bit floats, as in every store; terms whose count becomes 0 or infinite are left out. */
-  add (entry: Entry, passages: ReadonlyArray<Pick<Passage, 'terms' | 'length'>>): void {
-    const head = this.#entries.length
-    entry.head = head
+  add (entry: Entry, passages: ReadonlyArray<Pick<Passage, 'terms' | 'length' | 'question'>>): void {
+    const head = entry.head = this.#entries.length
     this.#isSplit ||= passages.length > 1
     this.#isInOrder &&= entry.memory.memoryId > this.#lastId
     this.#lastId = entry.memory.memoryId
-    const flags = (entry.memory.documentId === null ? 0 : HAS_DOCUMENT) | (entry.endsAsQuestion ? IS_QUESTION : 0) |
+    const flags = (entry.memory.documentId === null ? 0 : HAS_DOCUMENT) | (endsAsQuestion(passages) ? IS_QUESTION : 0) |
       (isAssistants(entry.memory) ? IS_ASSISTANT : 0)
     for (const [ordinal, { terms, length }] of passages.entries()) {
-      this.#entries.push(entry)
-      this.#heads.push(head)
-      this.#flags.push(flags)
-      this.#lengths.push(Math.fround(length))
+      this.#append(entry, head, flags, length)
       this.#totalLength += Math.fround(length)
       for (const [term, value] of terms) {
         const count = Math.fround(value)
         if (count > 0 && count < Infinity) this.#addPosting(term, head + ordinal, count)
       }
     }
+  }
+
+  #append (entry: Entry, head: number, flags: number, length: number): number {
+    const number = this.#entries.push(entry) - 1
+    if (number >= this.#columns.heads.length) {
+      const grown = newColumns(2 * number + 1)
+      grown.heads.set(this.#columns.heads)
+      grown.flags.set(this.#columns.flags)
+      grown.lengths.set(this.#columns.lengths)
+      grown.before.set(this.#columns.before)
+      grown.after.set(this.#columns.after)
+      this.#columns = grown
+    }
+    const { heads, flags: allFlags, lengths, before, after } = this.#columns
+    heads[number] = head
+    allFlags[number] = flags
+    lengths[number] = length
+    before[number] = after[number] = NONE
+    return number
   }
 
   #addPosting (term: string, number: number, count: number): void {
@@ -108,14 +140,26 @@ export class LexicalIndex {
     else postings.push(number, count)
   }
 
+  /** Notes that two memories are adjacent in their sequence. */
+  chain (first: Entry | undefined, second: Entry | undefined): void {
+    this.#chain(first?.head ?? NONE, second?.head ?? NONE)
+  }
+
+  #chain (first: number, second: number): void {
+    if (first !== NONE) this.#columns.after[first] = second
+    if (second !== NONE) this.#columns.before[second] = first
+  }
+
   /** Entries that are not in the index are ignored. */
   remove (entries: readonly Entry[]): void {
+    const { before, after, lengths } = this.#columns
     for (const entry of entries) {
       const { head, passages } = entry
       if (this.#entries[head] !== entry) continue
+      this.#chain(before[head]!, after[head]!)
       for (let number = head; number < head + passages.length; number++) {
         this.#entries[number] = undefined
-        this.#totalLength -= this.#lengths[number]!
+        this.#totalLength -= lengths[number]!
       }
       this.#removed += passages.length
     }
@@ -127,62 +171,48 @@ export class LexicalIndex {
     const statistics = { passages: this.size, meanLength: this.#meanLength, frequencies: lists.map(count) }
     const query = new QueryWeights(statistics, request)
     // The scores of a search by meaning, too, are asked for when others may have been made.
-    const { shares, numbers } = counts === undefined ? zeros(this.#entries.length) : newZeros(this.#entries.length)
-    const { matched, heads } = this.#ownScores(lists, query, shares)
+    const used = counts === undefined ? zeros(this.#entries.length) : newScratch(this.#entries.length)
+    const { shares, numbers } = used
+    const { matched, heads } = this.#ownScores(lists, query, used)
     const accepted = accept === undefined ? heads : heads.filter((head) => accept(this.#entries[head]!.memory))
     const pool = this.#poolOf(accept === undefined ? [heads] : [heads, accepted], shares, poolSize(limit))
 
     // The first passages of the members.
     const memberHeads: number[] = []
     const members = new Members(lists.length, pool.length)
-    const toMember = (entry: Entry) => {
-      const { head } = entry
+    const toMember = (head: number) => {
       const known = numbers[head]!
       if (known > 0) return known - 1
-      const passes = accept === undefined || accept(entry.memory) ? PASSES : 0
-      // Most entries are far apart in memory, so their passages are not read without need.
-      const last = this.#isSplit ? head + entry.passages.length : head + 1
+      const passes = accept === undefined || accept(this.#entries[head]!.memory) ? PASSES : 0
+      const end = this.#endOf(head)
       const number = memberHeads.push(head)
-      for (let passage = head; passage < last; passage++) numbers[passage] = number
-      return members.add(this.#flags[head]! | passes, this.#meanLengthOf(head, last))
+      numbers.fill(number, head, end)
+      return members.add(this.#columns.flags[head]! | passes, this.#meanLengthOf(head, end))
     }
-    const pooled = pool.map((head) => toMember(this.#entries[head]!))
-    const windows = new Int32Array(request.context ? pool.length * WINDOW_PLACES : 0)
-    for (let at = 0; at < windows.length; at += WINDOW_PLACES) {
-      const middle = this.#entries[pool[at / WINDOW_PLACES]!]!
-      // Without a document only memories matter that have a term of the query or may follow a matching question, unless
-      // the scores of all are asked for.
-      const needsAll = counts !== undefined || (this.#flags[middle.head]! & HAS_DOCUMENT) !== 0
-      let [before, entry]: Array<Entry | undefined> = [undefined, middle.before?.before]
-      for (let place = 0; place < WINDOW_PLACES; place++) {
-        if (place === WINDOW_REACH - 1) entry = middle.before
-        else if (place === WINDOW_REACH) entry = middle
-        else if (place > WINDOW_REACH) entry = before?.after
-        const matters = entry !== undefined && (needsAll || before === undefined || shares[entry.head]! > 0 ||
-          (before.endsAsQuestion && shares[before.head]! > 0))
-        windows[at + place] = matters ? toMember(entry!) : NONE
-        before = entry
-      }
-    }
-    addMatches(lists, numbers, memberHeads, members, this.#lengths)
-    const entries = memberHeads.map((head) => this.#entries[head]!)
-    const scores = lexicalScores(
-      query, request, members, pooled, windows, limit, (a, b) => byMemoryId(entries[a]!, entries[b]!),
-    )
+    const pooled = pool.map(toMember)
+    const windows = request.context ? this.#windowsOf(pool, shares, counts !== undefined, toMember) : new Int32Array(0)
+    addMatches(lists, numbers, memberHeads, members, this.#columns.lengths)
+    const entryOf = (member: number) => this.#entries[memberHeads[member]!]!
+    const compareIds = this.#isInOrder
+      ? (a: number, b: number) => memberHeads[a]! - memberHeads[b]!
+      : (a: number, b: number) => byMemoryId(entryOf(a), entryOf(b))
+    const scores = lexicalScores(query, request, members, pooled, windows, limit, compareIds)
 
     let total = counts === undefined ? accepted.length + scores.byContext.length : 0
-    if (counts === undefined) {
-      for (const number of matched) shares[number] = 0
-      for (const head of heads) shares[head] = 0
-      for (const { head, passages } of entries) numbers.fill(0, head, head + passages.length)
-    } else {
+    if (counts !== undefined) {
       for (const head of accepted) if (counts(this.#entries[head]!)) total++
-      for (const member of scores.byContext) if (counts(entries[member]!)) total++
+      for (const member of scores.byContext) if (counts(entryOf(member))) total++
+    }
+    const best = scores.best.map(({ member, score, own }) => {
+      const entry = entryOf(member)
+      return { entry, memory: entry.memory, member, score, own }
+    })
+    if (counts === undefined) {
+      for (const number of matched) shares[number] = shares[this.#columns.heads[number]!] = 0
+      for (const head of memberHeads) numbers.fill(0, head, this.#endOf(head))
     }
     return {
-      best: scores.best.map(({ member, score, own }) => (
-        { entry: entries[member]!, memory: entries[member]!.memory, member, score, own }
-      )),
+      best,
       total,
       passagesOf: (member) => scores.passagesOf(member),
       scoresOf: (head) => {
@@ -191,6 +221,34 @@ export class LexicalIndex {
         return number > 0 ? scores.scoresOf(number - 1) : { score: own, own }
       },
     }
+  }
+
+  /**
+   * The members at the places of the windows of the pool.
+   * @param isAllNeeded whether the scores of all memories are asked for
+   */
+  #windowsOf (
+    pool: readonly number[], shares: Float64Array, isAllNeeded: boolean, toMember: (head: number) => number,
+  ): Int32Array {
+    const { flags, before, after } = this.#columns
+    const windows = new Int32Array(pool.length * WINDOW_PLACES)
+    for (const [at, middle] of pool.entries()) {
+      // Without a document only memories matter that have a term of the query or may follow a matching question.
+      const needsAll = isAllNeeded || (flags[middle]! & HAS_DOCUMENT) !== 0
+      const first = before[middle]!
+      let previous = NONE
+      let head = first === NONE ? NONE : before[first]!
+      for (let place = 0; place < WINDOW_PLACES; place++) {
+        if (place === WINDOW_REACH - 1) head = first
+        else if (place === WINDOW_REACH) head = middle
+        else if (place > WINDOW_REACH) head = previous === NONE ? NONE : after[previous]!
+        const matters = head !== NONE && (needsAll || previous === NONE || shares[head]! > 0 ||
+          ((flags[previous]! & IS_QUESTION) !== 0 && shares[previous]! > 0))
+        windows[at * WINDOW_PLACES + place] = matters ? toMember(head) : NONE
+        previous = head
+      }
+    }
+    return windows
   }
 
   /** The postings of each term, without those of removed memories. */
@@ -210,9 +268,15 @@ export class LexicalIndex {
     return this.size === 0 ? 0 : this.#totalLength / this.size
   }
 
+  /** The number after the last passage of a memory. */
+  #endOf (head: number): number {
+    // Most entries are far apart in memory, so their passages are not read without need.
+    return this.#isSplit ? head + this.#entries[head]!.passages.length : head + 1
+  }
+
   #meanLengthOf (from: number, to: number): number {
     let sum = 0
-    for (let number = from; number < to; number++) sum += this.#lengths[number]!
+    for (let number = from; number < to; number++) sum += this.#columns.lengths[number]!
     return sum / (to - from)
   }
 
@@ -221,23 +285,27 @@ export class LexicalIndex {
    * @returns these numbers, and those of all passages that have terms of the query
    */
   #ownScores (
-    lists: readonly Postings[], query: QueryWeights, shares: Float64Array,
-  ): { matched: number[], heads: number[] } {
-    const matched: number[] = []
-    for (const [at, list] of lists.entries()) addScores(list, query.gains[at]!, query, this.#lengths, shares, matched)
+    lists: readonly Postings[], query: QueryWeights, used: Scratch,
+  ): { matched: Int32Array, heads: Int32Array } {
+    const { shares, numbers } = used
+    const { heads: headOf, lengths } = this.#columns
+    let length = 0
+    for (const [at, list] of lists.entries()) length = addScores(list, query.gains[at]!, query, lengths, used, length)
+    const matched = used.matched.subarray(0, length)
     for (const number of matched) shares[number] = query.toShare(shares[number]!)
     if (!this.#isSplit) return { matched, heads: matched }
-    const heads = new Set<number>()
+    const heads: number[] = []
     for (const number of matched) {
-      const head = this.#heads[number]!
-      heads.add(head)
-      if (number !== head) shares[head] = Math.max(shares[head]!, shares[number]!)
+      const head = headOf[number]!
+      if (numbers[head] === 0) numbers[head] = heads.push(head)
+      shares[head] = Math.max(shares[head]!, shares[number]!)
     }
-    return { matched, heads: [...heads] }
+    for (const head of heads) numbers[head] = 0
+    return { matched, heads: Int32Array.from(heads) }
   }
 
   /** The best memories of each list. */
-  #poolOf (lists: ReadonlyArray<readonly number[]>, shares: Float64Array, size: number): readonly number[] {
+  #poolOf (lists: readonly Int32Array[], shares: Float64Array, size: number): number[] {
     const entries = this.#entries
     const compareIds = this.#isInOrder
       ? (a: number, b: number) => a - b
@@ -247,22 +315,20 @@ export class LexicalIndex {
   }
 
   #compact (): void {
-    const numbers = new Int32Array(this.#entries.length).fill(-1)
-    const [entries, heads, flags, lengths] = [this.#entries, this.#heads, this.#flags, this.#lengths]
+    const numbers = new Int32Array(this.#entries.length).fill(NONE)
+    const [entries, old] = [this.#entries, this.#columns]
+    this.#columns = newColumns(this.size)
     this.#entries = []
-    this.#heads = []
-    this.#flags = []
-    this.#lengths = []
+    this.#removed = 0
     for (const [number, entry] of entries.entries()) {
       if (entry === undefined) continue
-      numbers[number] = this.#entries.push(entry) - 1
-      const head = numbers[heads[number]!]!
-      entry.head = head
-      this.#heads.push(head)
-      this.#flags.push(flags[number]!)
-      this.#lengths.push(lengths[number]!)
+      if (entry.head === number) entry.head = this.#entries.length
+      numbers[number] = this.#append(entry, entry.head, old.flags[number]!, old.lengths[number]!)
     }
-    this.#removed = 0
+    for (const [number, entry] of entries.entries()) {
+      const after = old.after[number]!
+      if (entry !== undefined && after !== NONE) this.#chain(numbers[number]!, numbers[after]!)
+    }
     if (this.#entries.length === 0) {
       this.#totalLength = 0
       this.#isSplit = false
@@ -274,7 +340,7 @@ export class LexicalIndex {
       const kept: Postings = []
       for (let at = 0; at < list.length; at += 2) {
         const number = numbers[list[at]!]!
-        if (number >= 0) kept.push(number, list[at + 1]!)
+        if (number !== NONE) kept.push(number, list[at + 1]!)
       }
       this.#postingCount += count(kept)
       if (kept.length === 0) this.#postings.delete(term)
@@ -288,24 +354,27 @@ function count (postings: Postings): number {
   return postings.length / 2
 }
 
-// A function of its own, so that V8 optimizes it for all searches.
+/** @returns the number of matched passages. A function of its own, so that V8 optimizes it for all searches. */
 function addScores (
-  list: Postings, gain: number, query: QueryWeights, lengths: readonly number[], sums: Float64Array, matched: number[],
-): void {
+  list: Postings, gain: number, query: QueryWeights, lengths: Float32Array, { shares, matched }: Scratch,
+  matchedBefore: number,
+): number {
   const { k1 } = query
+  let length = matchedBefore
   for (let at = 0; at < list.length; at += 2) {
     const number = list[at]!
     const count = list[at + 1]!
-    const sum = sums[number]!
-    if (sum === 0) matched.push(number)
-    sums[number] = sum + gain * count / (count + k1 * query.normOf(lengths[number]!))
+    const sum = shares[number]!
+    if (sum === 0) matched[length++] = number
+    shares[number] = sum + gain * count / (count + k1 * query.normOf(lengths[number]!))
   }
+  return length
 }
 
 /** Gives the members the terms of the query that their passages have. */
 function addMatches (
   lists: readonly Postings[], numbers: Int32Array, memberHeads: readonly number[], members: Members,
-  lengths: readonly number[],
+  lengths: Float32Array,
 ): void {
   for (const [term, list] of lists.entries()) {
     for (let at = 0; at < list.length; at += 2) {
@@ -317,12 +386,22 @@ function addMatches (
   }
 }
 
-function newZeros (length: number): typeof scratch {
-  return { shares: new Float64Array(length), numbers: new Int32Array(length) }
+function newColumns (length: number): Columns {
+  return {
+    heads: new Int32Array(length),
+    flags: new Uint8Array(length),
+    lengths: new Float32Array(length),
+    before: new Int32Array(length),
+    after: new Int32Array(length),
+  }
+}
+
+function newScratch (length: number): Scratch {
+  return { shares: new Float64Array(length), numbers: new Int32Array(length), matched: new Int32Array(length) }
 }
 
 /** The reused arrays, at least of this length, which the caller leaves as it found them. */
-function zeros (length: number): typeof scratch {
-  if (scratch.shares.length < length) scratch = newZeros(length + (length >> 1))
+function zeros (length: number): Scratch {
+  if (scratch.shares.length < length) scratch = newScratch(length + (length >> 1))
   return scratch
 }

@@ -1,8 +1,9 @@
 import { giveWay, isDue } from '../../concurrency/event-loop.js'
 import type { BankKey } from '../../identity/context.js'
-import { compareText } from '../../text/compare-text.js'
+import { compareText } from '../../text/normal-form.js'
 import { dayOf } from '../../time/days.js'
 import type { Mutable } from '../../validation/members.js'
+import { bySequence } from '../context.js'
 import { mostFrequent } from '../most-frequent.js'
 import type {
   BankStatistics, BankSummary, DayCounts, DayRange, ListRequest, Memory, Neighbourhood, NeighboursRequest, Unembedded,
@@ -60,18 +61,10 @@ export function neighbourhood (
   const { memory } = entry
   // Its sequence is the memories of its day, which a search uses as context: they are not a document.
   if (memory.documentId === null) return { memory, before: [], after: [] }
-  return {
-    memory, before: neighboursOn(entry, 'before', before).reverse(), after: neighboursOn(entry, 'after', after),
-  }
-}
-
-/** A memory's neighbours on one side of its document, nearest first. */
-function neighboursOn (entry: Entry, side: 'before' | 'after', limit: number): Memory[] {
-  const found: Memory[] = []
-  for (let beside = entry[side]; beside !== undefined && found.length < limit; beside = beside[side]) {
-    found.push(beside.memory)
-  }
-  return found
+  const sequence = bank.document(memory.documentId)
+  const at = placeIn(sequence, (other) => bySequence(other, entry) < 0)
+  const memories = (from: number, to: number) => sequence.slice(Math.max(0, from), to).map((other) => other.memory)
+  return { memory, before: memories(at - before, at), after: memories(at + 1, at + 1 + after) }
 }
 
 /** Memories without vectors, by id. @param after excludes memories up to this id */

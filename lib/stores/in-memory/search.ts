@@ -56,7 +56,8 @@ async function searchBank (
   // Memories that vectors may find as well are counted there.
   const counts = semantic === undefined ? undefined : ({ isEmbedded }: Entry) => !isEmbedded
   const byWords = lexical && bank.lexical.search(lexical, { limit, accept, counts })
-  const query = semantic && unitVector(semantic.vector)
+  // The elements of a plain array need no conversion for each product.
+  const query = semantic && Array.from(unitVector(semantic.vector))
   const { nearest, embedded } = query === undefined
     ? { nearest: [], embedded: 0 }
     : await findNearest(bank, query, limit, accept)
@@ -88,7 +89,7 @@ async function searchBank (
  * that pass the filters.
  */
 async function findNearest (
-  bank: Bank, query: Float32Array, limit: number, accept: Accept,
+  bank: Bank, query: readonly number[], limit: number, accept: Accept,
 ): Promise<{ nearest: Nearest[], embedded: number }> {
   bank.checkDimensions([query])
   // Snapshots, because the bank may change whenever the event loop is given back.
@@ -112,7 +113,7 @@ async function findNearest (
 }
 
 /** The cosine of the passage nearest to the query; undefined for a memory without vectors. */
-function cosineOf ({ passages }: Entry, query: Float32Array): number | undefined {
+function cosineOf ({ passages }: Entry, query: readonly number[]): number | undefined {
   let best: number | undefined
   for (const { vector } of passages) {
     if (vector !== undefined) best = Math.max(best ?? 0, cosine(vector, query))
@@ -121,7 +122,7 @@ function cosineOf ({ passages }: Entry, query: Float32Array): number | undefined
 }
 
 /** The cosine of two vectors of length 1, with negative values as 0. */
-function cosine (a: Float32Array, b: Float32Array): number {
+function cosine (a: Float32Array, b: readonly number[]): number {
   // Four sums, because an addition need not wait for the one before it.
   let [first, second, third, fourth] = [0, 0, 0, 0]
   const whole = a.length - a.length % 4

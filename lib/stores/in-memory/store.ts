@@ -1,6 +1,7 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { giveWay, isDue } from '../../concurrency/event-loop.js'
 import { bankKeyString, type BankKey } from '../../identity/context.js'
-import { compareText } from '../../text/compare-text.js'
+import { compareText } from '../../text/normal-form.js'
 import { compileFilters } from '../filters.js'
 import type {
   BankStatistics, BankSummary, DayCounts, DayRange, DocumentReplacement, ImportOptions, ImportOutcome, InsertOutcome,
@@ -19,18 +20,23 @@ import { planImportInto, planInsertInto, planReplacementIn, select, type WritePl
 
 /** Expired memories that are removed before the event loop may be given back. */
 const EXPIRED_AT_ONCE = 500
+/** Terms of all passages, with which a write takes so long that it gives the event loop back. */
+const LONG_WRITE_TERMS = 20_000
 
 /**
  * Banks in process memory, which end with the process. Exact: BM25 over an inverted index, vectors by full scan.
  *
- * A write checks everything and is then made synchronously, so that nobody sees a part of it. A reader that gives the
- * event loop back reads a snapshot. Every call first removes what has expired from its bank.
+ * A write checks everything and is then made synchronously, so that nobody sees a part of it. A long one gives the
+ * event loop back, and holds its bank until all is done: every other call waits for it. A reader that gives the event
+ * loop back reads a snapshot. Every call first removes what has expired from its bank.
  */
 export class InMemoryVectorStore implements VectorStore {
   readonly bankConfigs: InMemoryBankConfigs
   readonly #capacity: Capacity
   /** Those with memories. */
   readonly #banks = new Map<string, Bank>()
+  /** Of the banks that a long write holds: its end. */
+  readonly #held = new Map<string, Promise<void>>()
   #ordered = new SortedList<Bank>((a, b) => compareKeys(a.key, b.key))
 
   /**
@@ -54,13 +60,13 @@ export class InMemoryVectorStore implements VectorStore {
   async insert (
     key: BankKey, memories: readonly NewMemory[], options: WriteOptions,
   ): Promise<InsertOutcome[]> {
-    return await this.#write(key, options, (bank) => planInsertInto(bank, memories))
+    return await this.#write(key, options, memories, (bank) => planInsertInto(bank, memories))
   }
 
   async replaceDocuments (
     key: BankKey, replacement: DocumentReplacement, memories: readonly NewMemory[], options: WriteOptions,
   ): Promise<InsertOutcome[]> {
-    return await this.#write(key, options, (bank) => planReplacementIn(bank, replacement, memories))
+    return await this.#write(key, options, memories, (bank) => planReplacementIn(bank, replacement, memories))
   }
 
   async search (request: SearchRequest): Promise<SearchResult> {
@@ -140,7 +146,7 @@ export class InMemoryVectorStore implements VectorStore {
     })
     if (dryRun) return plan(selected).outcome
     // Others may have removed some of them since they were selected.
-    return await this.#write(key, { now, signal }, ({ byId }) => plan(
+    return await this.#write(key, { now, signal }, [], ({ byId }) => plan(
       selected.filter((entry) => byId.get(entry.memory.memoryId) === entry),
     ))
   }
@@ -179,7 +185,7 @@ export class InMemoryVectorStore implements VectorStore {
     key: BankKey, memories: readonly NewMemory[], { onConflict, config, ...options }: ImportOptions,
   ): Promise<ImportOutcome> {
     return await this.#write(
-      key, options, (bank) => planImportInto(bank, memories, onConflict), config && {
+      key, options, memories, (bank) => planImportInto(bank, memories, onConflict), config && {
         bytes: configBytes(config), apply: () => { this.bankConfigs.set(key, config) },
       },
     )
@@ -220,48 +226,79 @@ export class InMemoryVectorStore implements VectorStore {
   async #bank (key: BankKey, now: number): Promise<Bank | undefined> {
     const id = bankKeyString(key)
     for (;;) {
+      while (this.#held.has(id)) await this.#held.get(id)
       const bank = this.#banks.get(id)
       const items = bank?.expiring.items ?? []
       if (bank === undefined || items.length === 0 || items[0]!.memory.expiresAt! > now) return bank
       const count = placeIn(items, ({ memory }) => memory.expiresAt! <= now)
-      this.#apply(bank, [], [], items.slice(0, Math.min(count, EXPIRED_AT_ONCE)))
+      await this.#apply(bank, { entries: [], added: [], removed: items.slice(0, Math.min(count, EXPIRED_AT_ONCE)) })
       if (isDue()) await giveWay()
     }
   }
 
   /** @param besides is done with the write; its bytes have to fit too */
   async #write<T> (
-    key: BankKey, { now, signal }: WriteOptions, plan: (bank: Bank) => WritePlan<T>,
+    key: BankKey, { now, signal }: WriteOptions, memories: readonly NewMemory[], plan: (bank: Bank) => WritePlan<T>,
     besides?: { bytes: number, apply: () => void },
   ): Promise<T> {
     await this.#bank(key, now)
-    signal?.throwIfAborted()
-    // Nothing is awaited from here on. Another write may have created the bank or removed it.
-    const bank = this.#banks.get(bankKeyString(key)) ?? new Bank(key)
-    const { added, removed, outcome } = plan(bank)
-    const entries = added.map((memory) => new Entry(memory))
-    bank.checkDimensions(entries.flatMap(({ passages }) => passages.flatMap(({ vector }) => vector ?? [])))
-    const bytes = neededBytes(added) + (besides?.bytes ?? 0)
-    if (bytes > 0) this.#capacity.check(bytes)
-    this.#apply(bank, entries, added, removed)
-    besides?.apply()
-    return outcome
+    const release = isLong(memories) ? await this.#hold(bankKeyString(key)) : undefined
+    try {
+      signal?.throwIfAborted()
+      // Unless the bank is held, nothing is awaited until the end. Another write may have created it or removed it.
+      const bank = this.#banks.get(bankKeyString(key)) ?? new Bank(key)
+      const { added, removed, outcome } = plan(bank)
+      if (release !== undefined) await giveWay()
+      const entries = added.map((memory) => new Entry(memory))
+      bank.checkDimensions(entries.flatMap(({ passages }) => passages.flatMap(({ vector }) => vector ?? [])))
+      const bytes = neededBytes(added) + (besides?.bytes ?? 0)
+      if (bytes > 0) this.#capacity.check(bytes)
+      // Other writes must not take the bytes of a long one meanwhile.
+      const reserved = release === undefined ? 0 : bytes
+      this.#capacity.usedBytes += reserved
+      await this.#apply(bank, { entries, added, removed }, release !== undefined, besides?.apply)
+      this.#capacity.usedBytes -= reserved
+      return outcome
+    } finally {
+      release?.()
+    }
   }
 
-  #apply (
-    bank: Bank, entries: readonly Entry[], added: readonly NewMemory[], removed: readonly Entry[],
-  ): void {
+  /** Makes all other calls wait for the bank. @returns ends that */
+  async #hold (id: string): Promise<() => void> {
+    while (this.#held.has(id)) await this.#held.get(id)
+    let end = () => {}
+    this.#held.set(id, new Promise((resolve) => { end = resolve }))
+    // Calls that have just got the bank read or change it first.
+    await nextTurn()
+    return () => {
+      this.#held.delete(id)
+      end()
+    }
+  }
+
+  /** @param isHeld whether others wait for the bank; nothing is awaited otherwise @param besides is done at the end */
+  async #apply (
+    bank: Bank,
+    { entries, added, removed }: Pick<WritePlan<unknown>, 'added' | 'removed'> & { entries: readonly Entry[] },
+    isHeld = false, besides?: () => void,
+  ): Promise<void> {
     const before = bank.bytes
     if (removed.length === bank.size && added.length === 0) {
       if (bank.size > 0) this.#drop(bank, before)
-      return
+    } else {
+      if (bank.size === 0) {
+        this.#banks.set(bank.id, bank)
+        this.#ordered.add(bank)
+      }
+      if (removed.length > 0) bank.remove(removed)
+      for (const [index, entry] of entries.entries()) {
+        if (isHeld && isDue()) await giveWay()
+        bank.add(entry, added[index]!.passages)
+      }
+      this.#capacity.usedBytes += bank.bytes - before
     }
-    if (bank.size === 0) {
-      this.#banks.set(bank.id, bank)
-      this.#ordered.add(bank)
-    }
-    bank.apply(entries, added, removed)
-    this.#capacity.usedBytes += bank.bytes - before
+    besides?.()
   }
 
   #drop (bank: Bank, bytes: number): void {
@@ -269,6 +306,12 @@ export class InMemoryVectorStore implements VectorStore {
     this.#ordered.remove([bank])
     this.#capacity.usedBytes -= bytes
   }
+}
+
+function isLong (memories: readonly NewMemory[]): boolean {
+  let terms = 0
+  for (const { passages } of memories) for (const passage of passages) terms += passage.terms.size
+  return terms > LONG_WRITE_TERMS
 }
 
 function compareKeys (a: BankKey, b: BankKey): number {

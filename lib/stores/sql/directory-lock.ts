@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { link, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises'
+import { link, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
 import { ProviderError } from '../../providers/registry.js'
@@ -81,7 +81,8 @@ async function refuseForeign (directory: string): Promise<void> {
  */
 async function take (directory: string, file: string, text: string): Promise<void> {
   const written = join(directory, `lock.${randomUUID()}`)
-  await writeDurably(written, text)
+  // Flushed, because a power failure could otherwise leave an empty lock, which would have to be deleted by hand.
+  await writeFile(written, text, { flag: 'wx', mode: 0o600, flush: true })
   try {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       if (await linked(written, file)) return
@@ -160,17 +161,6 @@ function parse (text: string): Holder | undefined {
   }
   if (start !== null && typeof start !== 'string') return undefined
   return { pid: Number(pid), start, host, when }
-}
-
-async function writeDurably (file: string, text: string): Promise<void> {
-  const handle = await open(file, 'wx', 0o600)
-  try {
-    await handle.writeFile(text)
-    // A power failure could otherwise leave an empty lock, which would have to be deleted by hand.
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
 }
 
 /** @returns false when the file already exists */

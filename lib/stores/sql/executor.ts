@@ -1,10 +1,11 @@
+import { exponentialBackOff, retry } from '../../concurrency/retry.js'
 import { Semaphore, type SemaphoreOptions } from '../../concurrency/semaphore.js'
 import type { PoolStatus } from '../vector-store.js'
 
 /**
  * A value of a bound parameter. An array has elements of text or null, whatever type they are cast to: statements cast
  * it (`$1::text[]::uuid[]`), so that both drivers bind it alike. It may also be passed as the text of an array
- * (arrays.ts), which the drivers do not convert. JSON is passed as text and cast.
+ * (`arrayText`), which the drivers do not convert. JSON is passed as text and cast.
  */
 export type Param = string | number | boolean | null | ReadonlyArray<string | null>
 
@@ -44,11 +45,6 @@ export interface Executor extends Queries {
 export interface WaitOptions {
   /** Cancels the wait: the call rejects with the signal's reason. Has no effect once work has begun. */
   signal?: AbortSignal | undefined
-}
-
-/** Single statements, each of which is its own transaction and waits for a connection with these options. */
-export function statementsOf (executor: Executor, options: WaitOptions): Queries {
-  return { query: async (text, params) => await executor.query(text, params, options) }
 }
 
 export interface ReadOptions extends WaitOptions {
@@ -163,4 +159,77 @@ export function poolStatus ({ permits, held, waiting }: Semaphore): PoolStatus {
 
 export function closedError (): SqlError {
   return new SqlError('connection', 'The store is closed')
+}
+
+const ATTEMPTS = 8
+/** Maximum of the first pause, in milliseconds. */
+const PAUSE_MS = 10
+
+/** Whether a write was certainly rolled back and may be retried: a deadlock or a serialization failure. */
+export function isSerializationFailure (error: unknown): boolean {
+  return error instanceof SqlError && (error.code === '40P01' || error.code === '40001')
+}
+
+/** Whether a write used an id that exists already. */
+export function isUniqueViolation (error: unknown): boolean {
+  return error instanceof SqlError && error.code === '23505'
+}
+
+/** Thrown by work that has to be rolled back and retried. */
+export function serializationFailure (reason: string): SqlError {
+  return new SqlError('statement', reason, { code: '40001' })
+}
+
+/**
+ * Retries work that was rolled back. The pauses are random, so that transactions that collided do not collide again.
+ */
+export async function retrySerializationFailures<T> (work: () => Promise<T>): Promise<T> {
+  return await retry(work, {
+    delayMs: (error, failures) => {
+      if (!isSerializationFailure(error) || failures === ATTEMPTS) return undefined
+      return Math.random() * exponentialBackOff(failures, PAUSE_MS)
+    },
+  })
+}
+
+/** A one-dimensional array in PostgreSQL's array syntax; every element is text or null. */
+export function arrayText (elements: ReadonlyArray<string | null>): string {
+  return arrayOf(elements.map(arrayElement))
+}
+
+/** An element as written in the text of an array. */
+export function arrayElement (element: string | null): string {
+  if (element === null) return 'NULL'
+  return `"${element.includes('"') || element.includes('\\') ? element.replaceAll(/["\\]/g, '\\$&') : element}"`
+}
+
+/** The text of an array whose elements were written by arrayElement. */
+export function arrayOf (elements: readonly string[]): string {
+  return `{${elements.join(',')}}`
+}
+
+const ELEMENT = /"([^"\\]*(?:\\.[^"\\]*)*)"|([^,]+)/gs
+
+/** Parses a one-dimensional array in PostgreSQL's output syntax. */
+export function arrayElements (text: string): Array<string | null> {
+  if (!text.includes('"')) return bareElements(text).map((element) => element === 'NULL' ? null : element)
+  return Array.from(text.slice(1, -1).matchAll(ELEMENT), ([, quoted, bare]) => {
+    if (quoted !== undefined) return quoted.replaceAll(/\\(.)/gs, '$1')
+    return bare === undefined || bare === 'NULL' ? null : bare
+  })
+}
+
+/** Occurs in NULL, NaN and Infinity, which arrays of numbers may contain and JSON may not. */
+const NOT_JSON = /[NI]/
+
+/** Parses a one-dimensional array of numbers. A search returns two such arrays for each memory. */
+export function arrayNumbers (text: string): Array<number | null> {
+  if (NOT_JSON.test(text)) return bareElements(text).map((element) => element === 'NULL' ? null : Number(element))
+  const numbers: number[] = JSON.parse(`[${text.slice(1, -1)}]`)
+  return numbers
+}
+
+/** Parses an array without quoted elements, the usual case, much faster than the regular expression. */
+function bareElements (text: string): string[] {
+  return text === '{}' ? [] : text.slice(1, -1).split(',')
 }

@@ -1,19 +1,15 @@
 import { giveWay, isDue } from '../../concurrency/event-loop.js'
 import type { BankKey } from '../../identity/context.js'
 import { isAtLeast, readTrust } from '../../identity/trust.js'
-import { compareText } from '../../text/compare-text.js'
+import { compareText } from '../../text/normal-form.js'
 import { TokenCount } from '../../text/tokens.js'
 import { endsAsQuestion } from '../context.js'
 import { type ExistingMemory, type ImportPlan, planImport as planConflicts } from '../import-plan.js'
 import { type FieldKind, type FieldName, FIELDS } from '../memory-fields.js'
 import type { EmbeddingSpace, InsertOutcome, Memory, NewMemory, OnConflict } from '../vector-store.js'
-import { arrayElement, arrayOf } from './arrays.js'
-import type { Queries, Transaction } from './executor.js'
-import { serializationFailure } from './retrying.js'
+import { arrayElement, arrayOf, serializationFailure, type Queries, type Transaction } from './executor.js'
+import { countInto, indexTerm, indexTerms, termsOf, termsText, unitVectorText } from './fragments.js'
 import { bankParameters } from './rows.js'
-import type { Statements } from './statements.js'
-import { indexTerm, indexTerms, termsOf, termsText } from './terms.js'
-import { countInto, unitVectorText } from './fragments.js'
 
 /**
  * Maximum size of one statement: a thousand postings are cheap, a hundred thousand delay all other work, in this
@@ -95,7 +91,7 @@ const ARRAYS = VECTORS + 3
  * that no transaction waits for a memory while it holds their lock. The lock on the embedding space keeps the bank from
  * being given to another model before the vectors are committed; a move by reembed does not wait for it.
  */
-export function insertStatement (schema: string, counted: boolean): string {
+function insertStatement (schema: string, counted: boolean): string {
   const array = (index: number) => `$${index + 2}::text[]`
   const [model, dimensions, shard] = [`$${ARRAYS + 2}::text`, `$${ARRAYS + 3}::int`, `$${ARRAYS + 4}`]
   const columns = COLUMNS.map(({ column }) => column).join(', ')
@@ -237,6 +233,12 @@ where m.bank_key = $1
   and (m.memory_id = any($2::text[]::uuid[]) or m.fingerprint = any($3::text[]))`
 }
 
+/** The same, and locks the rows. */
+export function lockExisting (schema: string): string {
+  return `${findExisting(schema)}
+order by m.memory_id for update`
+}
+
 export interface Insertion {
   outcomes: InsertOutcome[]
   /** The statistics of the stored memories. */
@@ -246,7 +248,8 @@ export interface Insertion {
 }
 
 interface InsertionOptions {
-  statements: Statements
+  /** Quoted. */
+  schema: string
   bank: BankKey
   now: number
   space: EmbeddingSpace | undefined
@@ -271,7 +274,7 @@ export type InsertionContext = Omit<InsertionOptions, 'counted'>
 export async function insertMemories (
   queries: Queries, memories: readonly NewMemory[], options: InsertionOptions,
 ): Promise<Insertion> {
-  const { statements, bank, now } = options
+  const { schema, bank, now } = options
   const outcomes = new Array<InsertOutcome>(memories.length)
   const insertion: Insertion = { outcomes, counts: { ...NO_COUNTS }, unembedded: 0 }
   const key = bankParameters(bank)
@@ -305,7 +308,7 @@ export async function insertMemories (
   const existing = new Map<string, ExistingRow>()
   for (let start = 0; start < fingerprints.length; start += MAX_BATCH_MEMORIES) {
     const rows = await queries.query<ExistingRow>(
-      statements.findExisting, [...key, [], fingerprints.slice(start, start + MAX_BATCH_MEMORIES)],
+      findExisting(schema), [...key, [], fingerprints.slice(start, start + MAX_BATCH_MEMORIES)],
     )
     for (const row of rows) existing.set(row.fingerprint, row)
   }
@@ -368,11 +371,11 @@ async function nextBatch (
 }
 
 async function send (
-  queries: Queries, arrays: readonly string[], { statements, counted, bank, shard, space }: InsertionOptions,
+  queries: Queries, arrays: readonly string[], { schema, counted, bank, shard, space }: InsertionOptions,
 ): Promise<InsertedRow[]> {
   const ofSpace = [space?.model ?? null, space?.dimensions ?? null]
   const values = [...bankParameters(bank), ...arrays, ...ofSpace, ...(counted ? [shard] : [])]
-  return await queries.query<InsertedRow>(counted ? statements.insert : statements.insertUncounted, values)
+  return await queries.query<InsertedRow>(insertStatement(schema, counted), values)
 }
 
 /** Adds in place. */
@@ -401,8 +404,7 @@ interface ImportConflictsOptions {
   ordered: readonly NewMemory[]
   onConflict: OnConflict
   now: number
-  /** `lockExisting` of statements.ts. */
-  statement: string
+  schema: string
 }
 
 /**
@@ -415,7 +417,7 @@ export async function planImport (
   const { memories, onConflict, now } = options
   const [byId, byFingerprint] = [new Map<string, ExistingRow>(), new Map<string, ExistingRow>()]
   const expired: ExistingRow[] = []
-  for await (const row of lockExisting(tx, options)) {
+  for await (const row of lockConflicting(tx, options)) {
     if (byId.get(row.memory_id) !== undefined) continue
     byId.set(row.memory_id, row)
     if (hasExpired(row, now)) expired.push(row)
@@ -433,12 +435,12 @@ export async function planImport (
   return { ...plan, removed: expired }
 }
 
-async function * lockExisting (
-  tx: Transaction, { bank, ordered, statement }: ImportConflictsOptions,
+async function * lockConflicting (
+  tx: Transaction, { schema, bank, ordered }: ImportConflictsOptions,
 ): AsyncGenerator<ExistingRow> {
   for (let start = 0; start < ordered.length; start += LOOKUP_BATCH) {
     const batch = ordered.slice(start, start + LOOKUP_BATCH)
-    yield * await tx.query<ExistingRow>(statement, [
+    yield * await tx.query<ExistingRow>(lockExisting(schema), [
       ...bankParameters(bank), batch.map(({ memoryId }) => memoryId), batch.map(({ fingerprint }) => fingerprint),
     ])
   }

@@ -1,12 +1,48 @@
 import { DAY_MS } from '../../time/days.js'
-import { ASSISTANTS, poolSize, WINDOW_REACH } from '../context.js'
+import { ASSISTANTS, poolSize, SCORE_GRID, WINDOW_REACH } from '../context.js'
 import {
   HAS_DOCUMENT, IS_ASSISTANT, IS_QUESTION, lexicalScores, Members, NONE, PASSES, QueryWeights, WINDOW_PLACES,
 } from '../lexical-scores.js'
 import type { LexicalRequest } from '../vector-store.js'
-import { arrayElements, arrayNumbers } from './arrays.js'
-import { filteredMemories, GRID, ofBank, type Shape } from './search-shape.js'
-import { indexTerm } from './terms.js'
+import { arrayElements, arrayNumbers } from './executor.js'
+import { indexTerm, type Parameters } from './fragments.js'
+
+/**
+ * SCORE_GRID in SQL. Scores are rounded to multiples of 1 / GRID, so that equally relevant memories tie, whatever the
+ * order in which their terms were summed.
+ */
+export const GRID = SCORE_GRID.toExponential()
+
+/** Data shared by the parts of a search statement. */
+export interface Shape {
+  /** Quoted. */
+  schema: string
+  parameters: Parameters
+  /** Conditions on `m`; '' when there are none. */
+  filters: string
+  /** Whether the filters name documents, whose memories an index lists. */
+  ofDocuments: boolean
+  /** Maximum number of candidates of a strategy. */
+  limit: number
+  /** A condition: the row of the table with this alias has not expired. */
+  unexpired: (alias: string) => string
+  /** The instant of the search. */
+  now: string
+}
+
+/** A condition: the row of the table with this alias belongs to the bank. */
+export function ofBank (alias: string): string {
+  return `${alias}.bank_key = $1`
+}
+
+/** Restricts the rows of `alias` to those whose memory passes the filters. */
+export function filteredMemories ({ schema, filters }: Pick<Shape, 'schema' | 'filters'>, alias: string): string {
+  return filters === ''
+    ? ''
+    : `cross join lateral (
+    select from ${schema}.memories m where ${ofBank('m')} and m.memory_id = ${alias}.memory_id${filters} offset 0
+  ) passing`
+}
 
 /** To look up a memory by its id takes several times as long as to read an id of a document. */
 const MAX_IDS_PER_FOUND = 4

@@ -1,10 +1,12 @@
+import { isIP } from 'node:net'
+import postgres from 'postgres'
 import type { Semaphore } from '../../concurrency/semaphore.js'
-import { withTimeout } from '../../concurrency/deadline.js'
+import { TIMED_OUT, withTimeout } from '../../concurrency/deadline.js'
+import { unbracketed } from '../../validation/uri.js'
 import type { PoolStatus } from '../vector-store.js'
-import { Connection } from './connection.js'
-import { closedError, connectionSemaphore, poolStatus } from './executor.js'
 import {
-  SqlError, type Executor, type Param, type ReadOptions, type Transaction, type TransactionOptions, type WaitOptions,
+  arrayElements, arrayNumbers, arrayText, closedError, connectionSemaphore, fromDatabase, poolStatus, SqlError,
+  type Executor, type Param, type ReadOptions, type Transaction, type TransactionOptions, type WaitOptions,
 } from './executor.js'
 
 export interface PostgresOptions {
@@ -200,4 +202,242 @@ export class PostgresExecutor implements Executor {
     const { url, connectTimeoutMs, transactionPooler } = this.#options
     return new Connection({ url, connectTimeoutMs, statementTimeoutMs, transactionPooler })
   }
+}
+
+interface ConnectionOptions {
+  /** Connection URI. */
+  url: string
+  connectTimeoutMs: number
+  /** Limit of a statement that the server enforces; 0: none. */
+  statementTimeoutMs: number
+  /** The server is a connection pooler in transaction mode: no prepared statements, no session settings. */
+  transactionPooler: boolean
+}
+
+/** OID of text[], the type of the arrays that statements bind and return. */
+const TEXTS = 1009
+const SMALLINTS = 1005
+const INTEGERS = 1007
+const REALS = 1021
+const DOUBLES = 1022
+const ARRAYS = {
+  // An array that is already text is passed unchanged.
+  texts: {
+    to: TEXTS,
+    from: [TEXTS],
+    serialize: (value: string | ReadonlyArray<string | null>) => typeof value === 'string' ? value : arrayText(value),
+    parse: arrayElements,
+  },
+  numbers: {
+    to: INTEGERS,
+    from: [SMALLINTS, INTEGERS, REALS, DOUBLES],
+    serialize: arrayText,
+    parse: arrayNumbers,
+  },
+}
+
+/** Time that a cancelled statement has to end before its connection is closed. */
+const CANCEL_GRACE_S = 1
+/** Time after which the server ends an idle transaction, which a gateway that disappeared may leave open. */
+const IDLE_IN_TRANSACTION_MS = 60_000
+
+/**
+ * Error codes of postgres.js and of Node's sockets for an unreachable database: the server did not answer, so there is
+ * no SQLSTATE.
+ */
+const CONNECTION_CODE = /^(CONNECTION_|CONNECT_|E[A-Z]+|ERR_|UND_)/
+
+/**
+ * read_only_sql_transaction: a write on a connection to a server that was made read-only or is a replica after a
+ * failover. The connection keeps this state when the database is writable again, so it is not reused.
+ */
+const READ_ONLY = '25006'
+
+const DEFAULT_PORT = 5432
+
+/** Explanations of the codes that a wrong URI causes. */
+const HINTS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: ' (nothing listens on that port)',
+  ECONNRESET: ' (it ended the connection; a server that does not offer TLS does so when the URI has sslmode)',
+  ENOTFOUND: ' (the host name is not known)',
+  EAI_AGAIN: ' (the host name cannot be resolved at the moment)',
+  ERR_TLS_CERT_ALTNAME_INVALID: ' (its certificate is for another host)',
+  CONNECT_TIMEOUT: ' (nobody answers there)',
+}
+
+/** Texts only, because the driver does not send a setting that is false or 0. */
+function sessionSettings (statementTimeoutMs: number): Record<string, string> {
+  return {
+    statement_timeout: String(statementTimeoutMs),
+    idle_in_transaction_session_timeout: String(IDLE_IN_TRANSACTION_MS),
+    // A generic plan cannot distinguish small banks from large ones, nor use the partial index of a large bank.
+    plan_cache_mode: 'force_custom_plan',
+    // A statement on one bank should not scan all banks, which the planner may prefer for a bank of unknown size.
+    enable_seqscan: 'off',
+    // To compile a search, or to start workers for it, takes longer than to run it in a small bank.
+    jit: 'off',
+    max_parallel_workers_per_gather: '0',
+  }
+}
+
+/**
+ * One connection, opened by its first statement and never reopened. The driver's own pool is not used: when a
+ * connection is lost during a transaction, the pool reopens it, and the rollback is written to no socket, which ends
+ * the process, or into another caller's transaction. A client with a single connection, discarded with it, avoids both.
+ */
+class Connection {
+  readonly #sql: postgres.Sql
+  /** Host and port, for messages. */
+  readonly #place: string
+  readonly #connectMs: number
+  readonly #prepare: boolean
+  /** Functions that reject the pending waits. */
+  readonly #waits = new Set<(error: SqlError) => void>()
+  #answered = false
+  #keepsPlans = false
+  #settingError: SqlError | undefined
+  #lost = false
+  #ended: Promise<void> | undefined
+
+  constructor ({ url, connectTimeoutMs, statementTimeoutMs, transactionPooler }: ConnectionOptions) {
+    const connectTimeout = Math.max(1, Math.ceil(connectTimeoutMs / 1000))
+    this.#connectMs = connectTimeout * 1000
+    this.#prepare = !transactionPooler
+    const { hosts, port } = placeOf(url)
+    this.#place = hosts.map((host) => `${host}:${port}`).join(', ')
+    // Lists, although the driver's types do not allow them: in a string the driver cuts a host at its first colon, and
+    // it uses PGPORT for a URI without a port.
+    const where: object = { host: hosts.map(unbracketed), port: hosts.map(() => port) }
+    const checked = checkedAddress(url)
+    this.#sql = postgres(url, {
+      ...where,
+      // Without this the driver expects a certificate for `localhost`.
+      ...(checked !== undefined && { ssl: { host: checked } }),
+      max: 1,
+      connect_timeout: connectTimeout,
+      // The driver would close the connection between two statements of a transaction, of which it does not know.
+      max_lifetime: null,
+      prepare: !transactionPooler,
+      // The driver queries array types on each new connection without handling a rejection: a backend that terminates
+      // during that query would end this process.
+      fetch_types: false,
+      types: ARRAYS,
+      onnotice: () => {},
+      // Between the error and the close of the socket, the driver drops statements without settling them.
+      onclose: () => {
+        this.#lost = true
+        for (const refuse of this.#waits) refuse(lost())
+      },
+      connection: {
+        application_name: 'memory-gateway',
+        ...(!transactionPooler && sessionSettings(statementTimeoutMs)),
+      },
+    })
+  }
+
+  /** Whether the connection can no longer be used. */
+  get lost (): boolean {
+    return this.#lost
+  }
+
+  /**
+   * Whether the following statements use generic plans. The setting is sent in one packet with the next statement, so
+   * it costs no round trip; not to be changed within a transaction, whose rollback would revert it.
+   */
+  keepPlans (keep: boolean): void {
+    if (!this.#prepare || this.#lost || keep === this.#keepsPlans) return
+    this.#keepsPlans = keep
+    // An error of the connection also fails the next statement, which then reports this one: it has the cause.
+    this.#sql.unsafe(`set plan_cache_mode = ${keep ? 'force_generic_plan' : 'force_custom_plan'}`)
+      .catch((error: unknown) => { this.#settingError = toSqlError(error, this.#place) })
+  }
+
+  /**
+   * Runs a statement, and waits at most the limit plus the connect timeout, so that the server's own limit, where set,
+   * expires first. 0: waits without limit.
+   * @returns rows, and the command tag of the server
+   * @throws SqlError
+   */
+  async query<R extends object> (
+    text: string, params: readonly Param[], limitMs: number,
+  ): Promise<{ rows: R[], command: string }> {
+    // The driver would open another connection, outside the transaction of this one.
+    if (this.#lost) throw lost()
+    const pending = this.#sql.unsafe(text, params as postgres.ParameterOrJSON<never>[], { prepare: this.#prepare })
+    let refuse!: (error: SqlError) => void
+    const refused = new Promise<never>((_resolve, reject) => { refuse = reject })
+    this.#waits.add(refuse)
+    const ms = limitMs === 0 ? Infinity : limitMs + this.#connectMs
+    try {
+      const result = await withTimeout(Promise.race([pending, refused]), ms)
+      if (result === TIMED_OUT) {
+        cancel(pending)
+        void this.end(CANCEL_GRACE_S)
+        throw new SqlError('timeout', `The database did not answer within ${ms} ms`)
+      }
+      this.#answered = true
+      return { rows: [...result] as unknown as R[], command: result.command }
+    } catch (error) {
+      const own = toSqlError(error, this.#place)
+      const known = own.kind === 'connection' ? this.#settingError ?? own : own
+      const fatal = error instanceof postgres.PostgresError && error.severity !== 'ERROR'
+      // A connection that failed to open is not retried either: the pool opens another.
+      if (known.kind === 'connection' || known.code === READ_ONLY || fatal || !this.#answered) this.#lost = true
+      throw known
+    } finally {
+      this.#waits.delete(refuse)
+    }
+  }
+
+  /**
+   * Closes the connection: pending statements have so many seconds, then it is cut. A second call waits for the first.
+   */
+  async end (seconds = 0): Promise<void> {
+    this.#lost = true
+    this.#ended ??= this.#sql.end({ timeout: seconds }).catch(() => {})
+    await this.#ended
+  }
+}
+
+function lost (): SqlError {
+  return new SqlError('connection', 'The connection to the database was lost')
+}
+
+/**
+ * Asks the server to cancel a statement. The driver's cancel() does not handle the rejection when the server cannot be
+ * reached, which would end the process; this calls the function behind it.
+ */
+function cancel (pending: object): void {
+  const canceller: unknown = Reflect.get(pending, 'canceller')
+  if (typeof canceller !== 'function') return
+  void Promise.resolve((canceller as (query: object) => unknown)(pending)).catch(() => {})
+}
+
+/** Hosts and port of the URI; messages must not contain anything else of it. */
+function placeOf (url: string): { hosts: string[], port: number } {
+  const { hostname, port } = new URL(url)
+  return { hosts: hostname.split(','), port: port === '' ? DEFAULT_PORT : Number(port) }
+}
+
+/** The IP address for which the certificate of the server must be valid; undefined when it is a name, or any. */
+function checkedAddress (url: string): string | undefined {
+  const { hostname, searchParams } = new URL(url)
+  const host = unbracketed(hostname)
+  return searchParams.getAll('sslmode').at(-1) === 'verify-full' && isIP(host) !== 0 ? host : undefined
+}
+
+/**
+ * @param place host and port of the database
+ * @returns an error that contains no bound parameter
+ */
+function toSqlError (error: unknown, place: string): SqlError {
+  if (error instanceof SqlError) return error
+  if (error instanceof postgres.PostgresError) return fromDatabase(error)
+  const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
+  if (code !== undefined && CONNECTION_CODE.test(code)) {
+    return new SqlError(
+      'connection', `The database at ${place} cannot be reached: ${code}${HINTS[code] ?? ''}`, { code },
+    )
+  }
+  return new SqlError('statement', `The database driver failed${code === undefined ? '' : `: ${code}`}`, { code })
 }

@@ -1,21 +1,27 @@
-import type { ProviderConfig, ProviderContext } from '../../providers/registry.js'
-import type { PgliteSettings, PostgresSettings } from '../../providers/schemas/stores.js'
+import { isIP } from 'node:net'
+import { resolve } from 'node:path'
+import { ProviderError, type ProviderConfig, type ProviderContext } from '../../providers/registry.js'
+import { PgliteSettings, PostgresSettings } from '../../providers/schemas/stores.js'
+import { settingsCheck } from '../../providers/settings.js'
+import { unbracketed } from '../../validation/uri.js'
+import { isPercentEncoded } from '../../validation/uri.js'
 import type { VectorStore } from '../vector-store.js'
 import type { Executor } from './executor.js'
 import { quoteSchema } from './migrations.js'
 import { openPglite } from './pglite.js'
 import { PostgresExecutor } from './postgres.js'
-import { databaseUrl, pgliteSettings, postgresSettings } from './settings.js'
 import { SqlVectorStore } from './store.js'
-import { VectorIndexes } from './vector-indexes.js'
+import { VectorIndexes } from './vectors.js'
 
 /** @throws ProviderError */
 export function makePostgresStore (config: ProviderConfig, context: ProviderContext): VectorStore {
   const settings = postgresSettings(config)
-  const schema = schemaOf(settings)
+  const schema = quoteSchema(settings.schema)
   const executor = postgresExecutor(settings, databaseUrl(settings, context.database))
   const indexes = makeIndexes(settings, executor, schema, settings.bootstrap_schema)
-  return new SqlVectorStore({ executor, schema, ...behaviour(settings), indexes })
+  return new SqlVectorStore({
+    executor, schema, indexes, bootstrapSchema: settings.bootstrap_schema, sweepIntervalMs: settings.sweep_interval_ms,
+  })
 }
 
 /** @throws ProviderError when the packages are missing, or the folder is in use or not a data directory */
@@ -25,8 +31,9 @@ export async function makePgliteStore (
   const settings = pgliteSettings(config, context)
   return new SqlVectorStore({
     executor: await pgliteExecutor(settings),
-    schema: schemaOf(settings),
-    ...behaviour(settings),
+    schema: quoteSchema(settings.schema),
+    bootstrapSchema: settings.bootstrap_schema,
+    sweepIntervalMs: settings.sweep_interval_ms,
     vacuum: true,
     shared: false,
   })
@@ -62,13 +69,63 @@ export function makeIndexes (
   return new VectorIndexes({ executor, schema, from: settings.index_from, maxIndexes: settings.index_limit, build })
 }
 
-/** The quoted schema. */
-export function schemaOf ({ schema }: { schema: string }): string {
-  return quoteSchema(schema)
+/**
+ * The values of `sslmode` with which the driver does what they mean for PostgreSQL's own clients. It would treat
+ * `allow` as `require`, any other text, `verify-ca` included, as `verify-full`, and an empty one as `disable`.
+ */
+const TLS_MODES = ['disable', 'prefer', 'require', 'verify-full']
+
+/** @throws ProviderError that names the fault and contains no value */
+export const postgresSettings = settingsCheck('vector_store_config', PostgresSettings)
+const checkPglite = settingsCheck('vector_store_config', PgliteSettings)
+
+/** @returns with `data_dir` as an absolute path. @throws ProviderError */
+export function pgliteSettings (config: ProviderConfig, { baseDirectory }: ProviderContext): PgliteSettings {
+  const settings = checkPglite(config)
+  return { ...settings, data_dir: resolve(baseDirectory, settings.data_dir) }
 }
 
-function behaviour (
-  settings: Pick<PostgresSettings, 'bootstrap_schema' | 'sweep_interval_ms'>,
-): { bootstrapSchema: boolean, sweepIntervalMs: number } {
-  return { bootstrapSchema: settings.bootstrap_schema, sweepIntervalMs: settings.sweep_interval_ms }
+/**
+ * The connection URI, which must contain host and database: nothing is taken from other variables or defaults.
+ * @throws ProviderError without the URI's text, which contains a password
+ */
+export function databaseUrl (
+  { dsn }: Pick<PostgresSettings, 'dsn'>,
+  { url, variable = 'DATABASE_URL' }: NonNullable<ProviderContext['database']> = {},
+): string {
+  const found = dsn ?? url
+  if (found === undefined) {
+    throw new ProviderError('vector_store: postgres needs a connection URI: set DATABASE_URL, SERVICES_PG_DSN or ' +
+      'vector_store_config.dsn')
+  }
+  return checkDatabaseUrl(found, dsn === undefined ? variable : 'vector_store_config.dsn')
+}
+
+/** @param name source of the URI, for the message. @throws ProviderError */
+export function checkDatabaseUrl (url: string, name: string): string {
+  const parsed = URL.canParse(url) ? new URL(url) : undefined
+  // The driver reads the host only from here: without it, even with a parameter `host`, it would connect to localhost.
+  const complete = parsed !== undefined && ['postgres:', 'postgresql:'].includes(parsed.protocol) &&
+    parsed.pathname.length > 1 && parsed.hostname !== ''
+  if (!complete) {
+    throw new ProviderError(`${name}: must be a connection URI with a host and a database, like ` +
+      'postgres://user:password@host:5432/database (the value is not shown)')
+  }
+  if (parsed.searchParams.getAll('sslmode').includes('verify-full') && listsAddress(parsed.hostname)) {
+    throw new ProviderError(`${name}: with sslmode=verify-full, several hosts must all be names, because the driver ` +
+      'cannot check the certificates of several addresses (the value is not shown)')
+  }
+  if (![parsed.username, parsed.password].every(isPercentEncoded)) {
+    throw new ProviderError(`${name}: a % in the user or the password must be written as %25 (the value is not shown)`)
+  }
+  if (!parsed.searchParams.getAll('sslmode').every((mode) => TLS_MODES.includes(mode))) {
+    throw new ProviderError(`${name}: sslmode must be disable, prefer, require or verify-full (the value is not shown)`)
+  }
+  return url
+}
+
+/** Whether an IP address is one of several hosts. */
+function listsAddress (hostname: string): boolean {
+  const hosts = hostname.split(',')
+  return hosts.length > 1 && hosts.some((host) => isIP(unbracketed(host)) !== 0)
 }

@@ -195,7 +195,7 @@ from around r join ${schema}.memories m on m.bank_key = $1
   and m.memory_id = r.memory_id`
 }
 
-/** Reads memories and statistics of banks. Its methods are those of VectorStore. */
+/** Reads memories and statistics of banks. Its methods are those of VectorStore, which inherits them. */
 export class SqlReader {
   readonly #executor: Executor
   readonly #schema: string
@@ -256,7 +256,8 @@ where m.bank_key = $1 and m.memory_id = $2::text::uuid and ${liveAt('m', '$3::fl
     return memory && { memory, before: onSide(-1), after: onSide(1) }
   }
 
-  async listUnembedded (
+  /** `listUnembedded` of VectorStore, for the configured space. */
+  async unembeddedOf (
     space: EmbeddingSpace, request: { now: number, limit: number, after?: BankKey & { memoryId: string } },
   ): Promise<Unembedded[]> {
     const { text, values } = unembeddedStatement(this.#schema, space, request)

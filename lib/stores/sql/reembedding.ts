@@ -1,12 +1,10 @@
 import type { BankKey } from '../../identity/context.js'
 import { embeddedTexts, nameOf } from '../speaker.js'
 import type { EmbeddingSpace } from '../vector-store.js'
-import type { Executor, Queries } from './executor.js'
-import { countInto, insertVectors, unitVectorText } from './fragments.js'
-import { retrySerializationFailures } from './retrying.js'
+import { retrySerializationFailures, type Executor, type Queries } from './executor.js'
+import { countInto, insertVectors, unitVectorText, STATISTICS_SHARDS } from './fragments.js'
 import { bankParameters, type BankRow, toBankKey } from './rows.js'
-import { makeStatements, type Statements, STATISTICS_SHARDS } from './statements.js'
-import { adoptSpace } from './vector-writer.js'
+import { adoptSpace, makeSpaceStatements } from './vectors.js'
 
 export type ReembeddingStatements = Record<
   'progress' | 'missing' | 'addVectors' | 'lockSpace' | 'move' | 'flag' | 'dropVectors', string
@@ -142,12 +140,10 @@ function textsOf ({ text, speaker, passage_starts: starts, passage_ends: ends }:
  */
 export class Reembedding {
   readonly #options: ReembeddingOptions
-  readonly #statements: Statements
   readonly #sql: ReembeddingStatements
 
   constructor (options: ReembeddingOptions) {
     this.#options = options
-    this.#statements = makeStatements(options.schema)
     this.#sql = makeReembeddingStatements(options.schema)
   }
 
@@ -164,7 +160,7 @@ group by s.bank_key having sum(s.memories) > 0 order by s.bank_key`)
   async reembed (bank: BankKey, onProgress: (progress: Progress) => void): Promise<Reembedded> {
     const { executor, space } = this.#options
     // A bank without vectors adopts the space first, so that memories retained from now on get vectors of it.
-    await adoptSpace(executor, this.#statements, bank, space)
+    await adoptSpace(executor, this.#options.schema, bank, space)
     let embedded = await this.#fill(bank, onProgress)
     let moved: 'current' | 'missing' | 'moved'
     while ((moved = await this.#move(bank)) === 'missing') embedded += await this.#fill(bank, onProgress)
@@ -193,17 +189,13 @@ group by s.bank_key having sum(s.memories) > 0 order by s.bank_key`)
         textsOf(memory).map((text, ordinal) => ({ id: memory.memory_id, ordinal: String(ordinal), text }))
       ))
       const vectors = await embed(passages.map(({ text }) => text))
-      await retrySerializationFailures(async () => await executor.transaction(async (tx) => {
-        // The shared lock excludes the removal of the whole bank, which would leave these vectors behind.
-        await tx.query(this.#statements.locks.shareBank, key)
-        await tx.query(this.#sql.addVectors, [
-          ...key, model, dimensions, memories.length % STATISTICS_SHARDS,
-          memories.map(({ memory_id: id }) => id), memories.map(({ fingerprint }) => fingerprint),
-          memories.map(({ passage_starts: starts }) => `{${starts.join(',')}}`),
-          memories.map(({ passage_ends: ends }) => `{${ends.join(',')}}`),
-          passages.map(({ id }) => id), passages.map(({ ordinal }) => ordinal), vectors.map(unitVectorText),
-        ])
-      }))
+      await retrySerializationFailures(async () => await executor.query(this.#sql.addVectors, [
+        ...key, model, dimensions, memories.length % STATISTICS_SHARDS,
+        memories.map(({ memory_id: id }) => id), memories.map(({ fingerprint }) => fingerprint),
+        memories.map(({ passage_starts: starts }) => `{${starts.join(',')}}`),
+        memories.map(({ passage_ends: ends }) => `{${ends.join(',')}}`),
+        passages.map(({ id }) => id), passages.map(({ ordinal }) => ordinal), vectors.map(unitVectorText),
+      ]))
       filled += memories.length
       last = memories.at(-1)!.memory_id
     }
@@ -224,7 +216,7 @@ group by s.bank_key having sum(s.memories) > 0 order by s.bank_key`)
       let [row] = await lockSpace()
       if (row === undefined) {
         // The bank was deleted meanwhile, and its space with it.
-        await tx.query(this.#statements.spaces.adopt, [...key, model, dimensions])
+        await tx.query(makeSpaceStatements(this.#options.schema).adopt, [...key, model, dimensions])
         row = (await lockSpace())[0]
       }
       const missing = await tx.query(this.#sql.missing, [...key, model, batch + 1, null])

@@ -2,19 +2,15 @@ import type { Clock } from '../../time/clock.js'
 import { dayOf } from '../../time/days.js'
 import type { BankKey } from '../../identity/context.js'
 import { IDEMPOTENCY_LIFETIME_MS } from '../vector-store.js'
-import { SqlError, type Executor, type Param } from './executor.js'
-import { removeChosen } from './removal.js'
-import { EXPIRED_BATCH } from './removal.js'
-import { retrySerializationFailures } from './retrying.js'
+import { retrySerializationFailures, SqlError, type Executor, type Param } from './executor.js'
+import { EXPIRED_BATCH, removeChosen } from './removal.js'
 import { bankParameters, toBankKey, type BankRow } from './rows.js'
-import { EMPTY, type Statements } from './statements.js'
 import { messageOf } from '../../errors/message-of.js'
 
 interface SweeperOptions {
   executor: Executor
   /** Quoted. */
   schema: string
-  statements: Statements
   /** 0: no sweeps, and this process neither vacuums nor analyzes. */
   intervalMs: number
   /** Whether to vacuum and analyze here: PGlite has no autovacuum. */
@@ -37,9 +33,11 @@ const VACUUM_SHARE = 0.2
 const ANALYZE_FROM = 250
 const ANALYZE_UP_TO = 100_000
 const TABLES = [
-  'memories', 'postings', 'embeddings', 'bank_statistics', 'idempotency_keys', 'embedding_spaces', 'daily_usage',
-  'bank_configurations', 'bank_configuration_history', 'bank_configuration_changes',
+  'memories', 'postings', 'embeddings', 'bank_statistics', 'bank_locks', 'idempotency_keys', 'embedding_spaces',
+  'daily_usage', 'bank_configurations', 'bank_configuration_history', 'bank_configuration_changes',
 ]
+/** The condition on the summed statistics of a bank without memories. Lengths are fractions, so they may not add up. */
+const EMPTY = 'sum(e.memories) = 0 and sum(e.passages) = 0 and sum(e.embedded) = 0 and sum(e.expiring) = 0'
 
 /**
  * Permanently removes what has expired: memories, which no result contains any more, records of idempotency keys, the
@@ -106,23 +104,33 @@ export class Sweeper {
    * @throws the first error, when everything that it does not concern has been removed
    */
   async sweep (now: number): Promise<void> {
-    const { executor, schema, statements } = this.#options
+    const { executor, schema } = this.#options
     this.#failures = []
     await this.#eachBank(`from ${schema}.memories e where e.expires_at <= $1::float8::bigint`, [now], async (bank) => (
       await this.#removeExpired(bank, now) === EXPIRED_BATCH
     ))
     const keptBefore = now - IDEMPOTENCY_LIFETIME_MS
+    const dropRecords = `with gone as (
+  delete from ${schema}.idempotency_keys k where k.bank_key = $1 and k.key = any(array(
+    select o.key from ${schema}.idempotency_keys o where o.bank_key = $1
+      and o.kept_at <= $2::float8::bigint order by o.kept_at limit $3::int
+  )) and k.kept_at <= $2::float8::bigint returning k.key
+)
+select count(*)::int as dropped from gone`
     const records = `from ${schema}.idempotency_keys e where e.kept_at <= $1::float8::bigint`
     await this.#eachBank(records, [keptBefore], async (bank) => {
       const values = [...bankParameters(bank), keptBefore, RECORDS_BATCH]
-      const [row] = await executor.query<{ dropped: number }>(statements.dropIdempotencyRecords, values)
+      const [row] = await executor.query<{ dropped: number }>(dropRecords, values)
       return row!.dropped === RECORDS_BATCH
     })
     // Yesterday is kept: reservations from before midnight may still be adjusted, and other servers' clocks may be
     // behind.
     const firstDay = dayOf(now) - 1
     await this.#eachBank(`from ${schema}.daily_usage e where e.day < $1::int`, [firstDay], async (bank) => {
-      await executor.query(statements.usage.drop, [...bankParameters(bank), firstDay])
+      await executor.query(
+        `delete from ${schema}.daily_usage u where u.bank_key = $1 and u.day < $2::int`,
+        [...bankParameters(bank), firstDay],
+      )
     })
     await this.#dropEmptyStatistics(now)
     await this.#vacuum()
@@ -160,25 +168,36 @@ export class Sweeper {
 
   /** A bank that was emptied would otherwise leave its name and its statistics for ever. */
   async #dropEmptyStatistics (now: number): Promise<void> {
-    const { executor, schema, statements } = this.#options
+    const { executor, schema } = this.#options
     if (now - this.#emptiedAt < EMPTY_INTERVAL_MS) return
     this.#emptiedAt = now
     const rows = `from ${schema}.bank_statistics e group by e.bank_key having ${EMPTY}`
     await this.#eachBank(rows, [], async (bank) => {
-      await retrySerializationFailures(async () => {
-        await executor.transaction(async (tx) => {
-          await tx.query(statements.lockStatistics, bankParameters(bank))
-          await tx.query(statements.dropEmptyStatistics, bankParameters(bank))
-        })
-      })
+      const key = bankParameters(bank)
+      await retrySerializationFailures(async () => await executor.transaction(async (tx) => {
+        // The lock lets the deletion see every change of the statistics.
+        await tx.query(`select s.shard from ${schema}.bank_statistics s where s.bank_key = $1
+order by s.shard for update`, key)
+        await tx.query(`delete from ${schema}.bank_statistics s where s.bank_key = $1 and exists (
+  select 1 from ${schema}.bank_statistics e where e.bank_key = $1 having ${EMPTY}
+)`, key)
+      }))
+    })
+    // One that a write holds stays until the next time.
+    await this.#eachBank(`from ${schema}.bank_locks e where not exists (
+  select 1 from ${schema}.memories m where m.bank_key = e.bank_key
+)`, [], async (bank) => {
+      await executor.query(`delete from ${schema}.bank_locks l where l.bank_key = $1 and l.bank_key in (
+  select o.bank_key from ${schema}.bank_locks o where o.bank_key = $1 for update skip locked
+)`, bankParameters(bank))
     })
   }
 
   async #removeExpired (bank: BankKey, now: number): Promise<number> {
-    const { executor, statements } = this.#options
+    const { executor, schema } = this.#options
     const { count } = await retrySerializationFailures(async () => (
       await executor.transaction(async (tx) => (
-        await removeChosen(tx, statements, bank, { kind: 'expired' }, { now, shard: 0, idLimit: 0 })
+        await removeChosen(tx, schema, bank, { kind: 'expired' }, { now, shard: 0, idLimit: 0 })
       ))
     ))
     return count

@@ -1,46 +1,22 @@
 import { exponentialBackOff, retry } from '../../concurrency/retry.js'
+import { bankKeyString } from '../../identity/context.js'
+import { compareText } from '../../text/normal-form.js'
 import type { UsageEntry, UsageOutcome, UsageReservation } from '../vector-store.js'
-import { SqlError, type Executor, type Param, type Queries } from './executor.js'
-import { retrySerializationFailures } from './retrying.js'
-import { bankParameters } from './rows.js'
+import { retrySerializationFailures, SqlError, type Executor, type Param, type Queries } from './executor.js'
 
 /** Attempts at a correction that finds no free connection, and the maximum of the first pause in milliseconds. */
 const CORRECTION_ATTEMPTS = 6
 const CORRECTION_PAUSE_MS = 200
-
-/** Each begins with $1 bank. */
-export interface UsageStatements {
-  /** $2 day, $3 counter, $4 amount, $5 limit: returns a row when the limit allows an amount that is not above it. */
-  reserve: string
-  /** $2 day, $3 counter, $4 amount, which may be negative. */
-  adjust: string
-  /** $2 the first day to keep. */
-  drop: string
-}
-
 /** A count stays within the integers that a double represents exactly. */
 const MAX_COUNT = Number.MAX_SAFE_INTEGER
 
-export function makeUsageStatements (schema: string): UsageStatements {
-  return {
-    reserve: `insert into ${schema}.daily_usage as u (bank_key, day, counter, used)
-values ($1, $2::int, $3, $4::float8::bigint)
-on conflict (bank_key, day, counter) do update set used = u.used + excluded.used
-where u.used + excluded.used <= $5::float8::bigint
-returning u.counter`,
-    adjust: `update ${schema}.daily_usage u set used = least(greatest(u.used + $4::float8::bigint, 0), ${MAX_COUNT})
-where u.bank_key = $1 and u.day = $2::int and u.counter = $3`,
-    drop: `delete from ${schema}.daily_usage u where u.bank_key = $1 and u.day < $2::int`,
-  }
-}
-
 /** Thrown to roll back a reservation of which one entry exceeds its limit. */
 class LimitReached extends Error {
-  readonly usedUp: number
+  readonly entry: UsageReservation
 
-  constructor (usedUp: number) {
+  constructor (entry: UsageReservation) {
     super('The limit of a count is reached')
-    this.usedUp = usedUp
+    this.entry = entry
   }
 }
 
@@ -49,20 +25,25 @@ class LimitReached extends Error {
  * of their keys.
  */
 export async function reserveUsage (
-  executor: Executor, statements: UsageStatements, entries: readonly UsageReservation[],
+  executor: Executor, schema: string, entries: readonly UsageReservation[],
 ): Promise<UsageOutcome> {
-  const reserve = async (queries: Queries, { index, entry }: IndexedEntry<UsageReservation>) => {
-    const rows = entry.amount > entry.limit
-      ? []
-      : await queries.query(statements.reserve, [...parameters(entry), toSafeInteger(entry.limit)])
-    if (rows.length === 0) throw new LimitReached(index)
-  }
+  // Returns a row when the limit $5 allows an amount that is not above it.
+  const statement = `insert into ${schema}.daily_usage as u (bank_key, day, counter, used)
+values ($1, $2::int, $3, $4::float8::bigint)
+on conflict (bank_key, day, counter) do update set used = u.used + excluded.used
+where u.used + excluded.used <= $5::float8::bigint
+returning u.counter`
   try {
-    await eachInOrder(executor, entries, reserve)
+    await eachInOrder(executor, entries, async (queries, entry) => {
+      const rows = entry.amount > entry.limit
+        ? []
+        : await queries.query(statement, [...parameters(entry), toCount(entry.limit)])
+      if (rows.length === 0) throw new LimitReached(entry)
+    })
     return { granted: true }
   } catch (error) {
     if (!(error instanceof LimitReached)) throw error
-    return { granted: false, usedUp: error.usedUp }
+    return { granted: false, usedUp: entries.indexOf(error.entry) }
   }
 }
 
@@ -71,12 +52,17 @@ export async function reserveUsage (
  * free connection nothing was sent, so it is retried: most refunds are due when requests are refused for that reason.
  */
 export async function adjustUsage (
-  executor: Executor, statements: UsageStatements, entries: readonly UsageEntry[],
+  executor: Executor, schema: string, entries: readonly UsageEntry[],
 ): Promise<void> {
-  const adjust = async (queries: Queries, { entry }: IndexedEntry<UsageEntry>) => {
-    await queries.query(statements.adjust, parameters(entry))
+  const statement = `update ${schema}.daily_usage u
+set used = least(greatest(u.used + $4::float8::bigint, 0), ${MAX_COUNT})
+where u.bank_key = $1 and u.day = $2::int and u.counter = $3`
+  const adjust = async () => {
+    await eachInOrder(executor, entries, async (queries, entry) => {
+      await queries.query(statement, parameters(entry))
+    })
   }
-  await retry(async () => { await eachInOrder(executor, entries, adjust) }, {
+  await retry(adjust, {
     delayMs: (error, failures) => {
       if (!(error instanceof SqlError && error.kind === 'busy') || failures === CORRECTION_ATTEMPTS) return undefined
       return (1 + Math.random()) / 2 * exponentialBackOff(failures, CORRECTION_PAUSE_MS)
@@ -84,44 +70,26 @@ export async function adjustUsage (
   })
 }
 
-interface IndexedEntry<Entry> {
-  entry: Entry
-  index: number
-}
-
 /** All callers lock the rows in the same order, which prevents deadlocks. */
 async function eachInOrder<Entry extends UsageEntry> (
-  executor: Executor, entries: readonly Entry[], work: (queries: Queries, placed: IndexedEntry<Entry>) => Promise<void>,
+  executor: Executor, entries: readonly Entry[], work: (queries: Queries, entry: Entry) => Promise<void>,
 ): Promise<void> {
-  const [first, ...rest] = entries
-    .map((entry, index) => ({ entry, index }))
-    .sort((a, b) => compareKeys(keyOf(a.entry), keyOf(b.entry)))
-  if (first === undefined) return
-  if (rest.length === 0) {
-    await work(executor, first)
-    return
-  }
+  const keyOf = ({ bank, day, counter }: Entry) => JSON.stringify([bankKeyString(bank), day, counter])
+  const ordered = entries.toSorted((a, b) => compareText(keyOf(a), keyOf(b)))
+  if (ordered.length === 0) return
+  if (ordered.length === 1) return await work(executor, ordered[0]!)
   await retrySerializationFailures(async () => {
     await executor.transaction(async (tx) => {
-      for (const placed of [first, ...rest]) await work(tx, placed)
+      for (const entry of ordered) await work(tx, entry)
     }, { keepPlans: true })
   })
 }
 
-function keyOf ({ bank, day, counter }: UsageEntry): Array<string | number> {
-  return [...bankParameters(bank), day, counter]
-}
-
-function compareKeys (a: ReadonlyArray<string | number>, b: ReadonlyArray<string | number>): number {
-  const differing = a.findIndex((part, index) => part !== b[index])
-  return differing < 0 ? 0 : a[differing]! < b[differing]! ? -1 : 1
-}
-
 function parameters ({ bank, day, counter, amount }: UsageEntry): Param[] {
-  return [...bankParameters(bank), day, counter, toSafeInteger(amount)]
+  return [bankKeyString(bank), day, counter, toCount(amount)]
 }
 
 /** Limits an amount to the range of a count. */
-function toSafeInteger (amount: number): number {
-  return Math.max(-Number.MAX_SAFE_INTEGER, Math.min(amount, Number.MAX_SAFE_INTEGER))
+function toCount (amount: number): number {
+  return Math.max(-MAX_COUNT, Math.min(amount, MAX_COUNT))
 }

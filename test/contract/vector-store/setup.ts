@@ -1,7 +1,7 @@
 import type { Test } from 'tap'
 import type { BankKey } from '../../../lib/identity/context.js'
-import {
-  DERIVED, type Candidate, type ListRequest, type Memory, type SearchRequest, type SearchResult, type VectorStore,
+import type {
+  Candidate, ListRequest, Memory, SearchRequest, SearchResult, VectorStore,
 } from '../../../lib/stores/vector-store.js'
 import { queryTerms } from '../../helpers/query-terms.js'
 import { NOW } from '../../helpers/memories.js'
@@ -74,8 +74,8 @@ export function texts (memories: ReadonlyArray<{ text: string } | { memory: Memo
   return memories.map((item) => 'memory' in item ? item.memory.text : item.text)
 }
 
-/** In a form that compares well: metadata has no order, and a key may be `__proto__`. Not every store has `DERIVED`. */
-export function comparable ({ [DERIVED]: _derived, ...memory }: Memory): unknown {
+/** In a form that compares well: metadata has no order, and a key may be `__proto__`. */
+export function comparable (memory: Memory): unknown {
   return {
     ...memory, tags: [...memory.tags], metadata: Object.entries(memory.metadata).sort(([a], [b]) => a < b ? -1 : 1),
   }

@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { BankConfiguration, FileConfig } from '../../../lib/config/schema.js'
 import { settingsOf } from '../../../lib/config/config.js'
-import { commonSettings, readFileSettings, resolveBank } from '../../../lib/memory/file-settings.js'
+import { commonSettings, readFileSettings, resolveBank } from '../../../lib/memory/bank-directory.js'
 
 /** The weights of the strategies in a request on banks with these configurations. */
 function weightsOf (file: FileConfig, ...banks: BankConfiguration[]) {

@@ -2,8 +2,7 @@ import { AccessControl } from '../../../lib/access/access-control.js'
 import { settingsOf as allSettingsOf } from '../../../lib/config/config.js'
 import type { FileConfig } from '../../../lib/config/schema.js'
 import type { BankKey } from '../../../lib/identity/context.js'
-import { BankDirectory } from '../../../lib/memory/bank-directory.js'
-import { LiveSettings, readFileSettings } from '../../../lib/memory/file-settings.js'
+import { BankDirectory, LiveSettings, readFileSettings } from '../../../lib/memory/bank-directory.js'
 import type { BankConfigChanges, BankConfigOutcome, BankConfigStore } from '../../../lib/stores/bank-configs.js'
 import { InMemoryVectorStore } from '../../../lib/stores/in-memory/store.js'
 import { storeWithServiceErrors } from '../../../lib/stores/service-errors.js'
@@ -78,7 +77,7 @@ export function setUp ({ isShared = true, file = {} } = {}) {
     advance: (milliseconds: number) => { now += milliseconds },
     /** The limits that hold for these banks. */
     tokens: async (...bankIds: string[]) =>
-      (await directory.resolve(bankIds.map(key))).map(({ settings }) => settings.tokenBudgets.recall),
+      (await directory.resolve(bankIds.map(key))).map(({ settings }) => settings.homeostasis.recall_max_tokens),
   }
 }
 

@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { BankKey } from '../../../lib/identity/context.js'
-import { backlogEntry, EmbeddingBacklog } from '../../../lib/memory/embedding-backlog.js'
+import { backlogEntry, EmbeddingBacklog } from '../../../lib/memory/embedding-backfill.js'
 
 function entryOf (bankId: string, memoryId: string, bank: BankKey = { tenantId: null, bankId }) {
   return backlogEntry(bank, { memoryId, text: 'x', speaker: null }, { fingerprint: memoryId, passages: [] })

@@ -253,3 +253,26 @@ t.test('a record of an unknown form is refused, and the work is not done again',
     await t.rejects(keys.runOnce(KEY, ALICE, TEAM, sum, noWork), /has an unknown form/)
   }
 })
+
+t.test('beyond the memory for answers the caller with most loses its oldest, and others lose none', async (t) => {
+  const keys = new Keys(testClock())
+  let done = 0
+  const once = async (principal: string, key: string, length: number) => {
+    const before = done
+    const context = { principal, tenantId: null }
+    await keys.once({ key, operation: 'POST /v1/retain', fingerprint: 'body' }, context, async () => {
+      done++
+      return 'x'.repeat(length)
+    })
+    return done > before ? 'done' : 'replayed'
+  }
+  await once('user:alice', 'first', 1000)
+  for (let index = 0; index < 40; index++) await once('user:mallory', `key ${index}`, 1_000_000)
+  t.equal(await once('user:alice', 'first', 1000), 'replayed')
+  t.equal(await once('user:mallory', 'key 39', 1_000_000), 'replayed')
+  t.equal(await once('user:mallory', 'key 30', 1_000_000), 'replayed')
+  t.equal(await once('user:mallory', 'key 0', 1_000_000), 'done')
+  t.equal(await once('user:bob', 'huge', 20_000_000), 'done')
+  t.equal(await once('user:bob', 'huge', 20_000_000), 'done', 'an answer that alone exceeds it is not kept')
+  t.equal(await once('user:alice', 'first', 1000), 'replayed')
+})

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { mergePatch } from '../../../lib/memory/merge-patch.js'
+import { mergePatch } from '../../../lib/memory/bank-configurations.js'
 
 /** RFC 7396, appendix A. */
 const EXAMPLES: ReadonlyArray<readonly [target: unknown, patch: unknown, result: unknown]> = [

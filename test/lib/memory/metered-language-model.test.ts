@@ -6,10 +6,9 @@ import { MeteredLanguageModel, type MeteredCall, type Price } from '../../../lib
 import { UnusableGeneration } from '../../../lib/memory/model-errors.js'
 import type { Generation, GenerationPart, LanguageModel } from '../../../lib/models/language-model.js'
 import { ModelCallError, type ModelCallKind } from '../../../lib/models/remote/model-call-error.js'
-import { ModelBudget } from '../../../lib/policy/model-budget.js'
+import { AdmissionControl, UsageCounters } from '../../../lib/policy/admission.js'
 import { NO_TELEMETRY, type ModelCallRecord } from '../../../lib/telemetry/telemetry.js'
 import { countTokens } from '../../../lib/text/tokens.js'
-import { UsageCounters } from '../../../lib/policy/usage-counters.js'
 import { testClock } from '../../helpers/clock.js'
 import { bankResolver } from '../../helpers/settings.js'
 
@@ -37,13 +36,13 @@ function setUp (
 ) {
   const records: ModelCallRecord[] = []
   const bank = bankWith(quotas)
-  const budget = new ModelBudget(testClock(), NO_TELEMETRY, new UsageCounters())
+  const budget = new AdmissionControl(testClock(), NO_TELEMETRY, new UsageCounters())
   let now = 0
   const metered = new MeteredLanguageModel({
     languageModel: { generate: async () => GOOD, ...model },
     provider: 'scripted',
     prices,
-    budget,
+    admission: budget,
     telemetry: { ...NO_TELEMETRY, modelCall: (record) => { records.push(record) } },
     timer: () => { now += 5; return now },
   })
@@ -55,7 +54,7 @@ function setUp (
     while (low < high) {
       const middle = Math.ceil((low + high) / 2)
       try {
-        (await budget.reserve([bank], () => middle)).settle(0, false)
+        (await budget.reserveModelCall([bank], () => middle)).settle(0, false)
         low = middle
       } catch {
         high = middle - 1

@@ -1,7 +1,7 @@
 import t from 'tap'
-import { defaultSections, type BankConfiguration, type FileConfig } from '../../../lib/config/schema.js'
-import { LIMITS, strictestLimits } from '../../../lib/policy/ceilings.js'
-import { withValueAt } from '../../../lib/policy/layers.js'
+import { defaultSections } from '../../../lib/config/schema.js'
+import type { BankConfiguration, FileConfig } from '../../../lib/config/schema.js'
+import { LIMITS, strictestLimits, withValueAt } from '../../../lib/policy/settings.js'
 import { valueAt } from '../../../lib/validation/json-object.js'
 import { TRUST_LEVELS } from '../../../lib/identity/trust.js'
 import fc, { runs } from '../../helpers/fast-check.js'
@@ -46,9 +46,9 @@ t.test('whatever a bank and its profile set, no limit is ever looser than the op
   fc.assert(fc.property(sections, sections, sections, sections, (file, entry, profile, own) => {
     const settings = operatorSettings({ ...file, profiles: { chosen: profile }, banks: { home: entry } } as FileConfig)
     const operator = settings.explain('home')
-    const { sections: inForce } = settings.explain('home', { ...own, profile: 'chosen' } as BankConfiguration)
+    const { settings: inForce } = settings.explain('home', { ...own, profile: 'chosen' } as BankConfiguration)
     const loose = Object.keys(LIMITS).filter((path) => isLooser(
-      path, valueAt(inForce, path), valueAt(operator.sections, path), operator.origin[path] !== 'default',
+      path, valueAt(inForce, path), valueAt(operator.settings, path), operator.origin[path] !== 'default',
     ))
     if (loose.length > 0) throw new Error(loose.join())
   }), { numRuns: runs(300, 20_000) })
@@ -65,13 +65,13 @@ t.test('exactly the looser values are refused, and all others are in force uncha
       const value = valueAt(own, path)
       return (
         value !== undefined && !path.endsWith('blocked_keys') &&
-          isLooser(path, value, valueAt(operator.sections, path), operator.origin[path] !== 'default')
+          isLooser(path, value, valueAt(operator.settings, path), operator.origin[path] !== 'default')
       )
     })
     if (JSON.stringify(faults.toSorted().filter((field) => (
       field !== 'retrieval.rerank'
     ))) !== JSON.stringify(loose.toSorted())) throw new Error(`${faults.join()} for ${loose.join()}`)
-    const { sections: inForce } = settings.explain('home', own as BankConfiguration)
+    const { settings: inForce } = settings.explain('home', own as BankConfiguration)
     for (const path of Object.keys(LIMITS)) {
       const value = valueAt(own, path)
       if (value !== undefined && !loose.includes(path) && !path.endsWith('blocked_keys') &&

@@ -2,9 +2,8 @@ import t from 'tap'
 import type { FileConfig } from '../../../lib/config/schema.js'
 import { ServiceError } from '../../../lib/errors/service-error.js'
 import type { BankKey } from '../../../lib/identity/context.js'
-import { ModelBudget } from '../../../lib/policy/model-budget.js'
+import { AdmissionControl, UsageCounters } from '../../../lib/policy/admission.js'
 import { NO_TELEMETRY } from '../../../lib/telemetry/telemetry.js'
-import { UsageCounters } from '../../../lib/policy/usage-counters.js'
 import { testClock } from '../../helpers/clock.js'
 import { rejection } from '../../helpers/rejection.js'
 import { bankResolver } from '../../helpers/settings.js'
@@ -17,10 +16,12 @@ function budget (quotas: NonNullable<
 >, banks: NonNullable<FileConfig['banks']> = {}) {
   const clock = testClock()
   const resolve = bankResolver({ homeostasis: { quotas }, banks })
-  const control = new ModelBudget(clock, NO_TELEMETRY, new UsageCounters())
+  const control = new AdmissionControl(clock, NO_TELEMETRY, new UsageCounters())
   return {
     clock,
-    budget: { reserve: (keys: readonly BankKey[], tokens: () => number) => control.reserve(keys.map(resolve), tokens) },
+    budget: {
+      reserve: (keys: readonly BankKey[], tokens: () => number) => control.reserveModelCall(keys.map(resolve), tokens),
+    },
   }
 }
 

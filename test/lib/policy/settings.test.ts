@@ -1,6 +1,7 @@
 import t from 'tap'
-import { defaultSections, type FileConfig } from '../../../lib/config/schema.js'
-import type { BankOwnSections } from '../../../lib/policy/settings.js'
+import { defaultSections } from '../../../lib/config/schema.js'
+import type { FileConfig } from '../../../lib/config/schema.js'
+import type { OwnSettings } from '../../../lib/policy/settings.js'
 import { operatorSettings } from '../../helpers/settings.js'
 
 t.test('without a file the defaults hold', async (t) => {
@@ -88,10 +89,10 @@ t.test('a requested name is neither a pattern nor an inherited property', async 
 })
 
 t.test('a bank whose only strategy the file has switched off since uses the weights of the file', async (t) => {
-  const { sections, origin } = operatorSettings({ retrieval: { weights: { lexical: 2 } } })
+  const { settings, origin } = operatorSettings({ retrieval: { weights: { lexical: 2 } } })
     .explain('home', { retrieval: { weights: { lexical: 0, semantic: 1 }, diversity: 0 } })
-  t.strictSame(sections.retrieval.weights, { lexical: 2, semantic: 0 })
-  t.equal(sections.retrieval.diversity, 0)
+  t.strictSame(settings.retrieval.weights, { lexical: 2, semantic: 0 })
+  t.equal(settings.retrieval.diversity, 0)
   t.match(origin, {
     'retrieval.weights.lexical': 'file', 'retrieval.weights.semantic': 'default', 'retrieval.diversity': 'bank',
   })
@@ -103,10 +104,10 @@ t.test('the layers are in order from the defaults to the settings of the bank it
     ...tokens(700),
     profiles: { first: { ...tokens(600), mission: 'First.' }, second: { ...tokens(400), mission: 'Second.' } },
   }
-  const of = (banks: FileConfig['banks'], own?: BankOwnSections) => {
-    const { sections, origin } = operatorSettings({ ...file, ...(banks !== undefined && { banks }) })
+  const of = (banks: FileConfig['banks'], own?: OwnSettings) => {
+    const { settings, origin } = operatorSettings({ ...file, ...(banks !== undefined && { banks }) })
       .explain('team-a', own)
-    return [sections.homeostasis.recall_max_tokens, origin['homeostasis.recall_max_tokens'], sections.mission]
+    return [settings.homeostasis.recall_max_tokens, origin['homeostasis.recall_max_tokens'], settings.mission]
   }
   t.equal(operatorSettings({}).explain('team-a').origin['reflect.max_evidence'], 'default')
   t.strictSame(of(undefined), [700, 'file', undefined])

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { ServiceError } from '../../../lib/errors/service-error.js'
-import { ProcessUsage, UsageCounters, type UsageStore } from '../../../lib/policy/usage-counters.js'
+import { ProcessUsage, UsageCounters, type UsageStore } from '../../../lib/policy/admission.js'
 import { InMemoryVectorStore } from '../../../lib/stores/in-memory/store.js'
 import type { UsageEntry, UsageReservation } from '../../../lib/stores/vector-store.js'
 import { usageContract } from '../../contract/vector-store/usage.js'

@@ -1,10 +1,8 @@
 import type { BankKey } from '../../../lib/identity/context.js'
 import { defaultSections } from '../../../lib/config/schema.js'
-import { bankSettings } from '../../../lib/memory/bank-settings.js'
-import type { MergedCandidate, RankedCandidate } from '../../../lib/retrieval/candidates.js'
-import { mergeCandidates } from '../../../lib/retrieval/fusion.js'
-import { interleave } from '../../../lib/retrieval/interleaving.js'
-import type { QueryRanking, RankingOptions } from '../../../lib/retrieval/ranking.js'
+import { retrievalSettings } from '../../../lib/memory/recall-service.js'
+import { mergeCandidates, type MergedCandidate, type RankedCandidate } from '../../../lib/retrieval/candidates.js'
+import { interleave, type QueryOrder, type RankingOptions } from '../../../lib/retrieval/ranking.js'
 import { SCORER_NAMES, type ScorerWeights } from '../../../lib/retrieval/scoring/scorers.js'
 import type { Candidate, CandidateScores, Memory } from '../../../lib/stores/vector-store.js'
 import { TokenCount } from '../../../lib/text/tokens.js'
@@ -48,7 +46,7 @@ export function found (...lexical: Candidate[]): MergedCandidate[] {
 }
 
 /** The ranking of one query, in the order given, each candidate with the score by which it was found. */
-export function rankingOf (...candidates: Candidate[]): QueryRanking {
+export function rankingOf (...candidates: Candidate[]): QueryOrder {
   const scores = candidates.map(({ score }) => score)
   return { candidates: found(...candidates), scores, order: [...scores.keys()] }
 }
@@ -59,7 +57,7 @@ export function ranked (...candidates: Candidate[]): RankedCandidate[] {
 }
 
 /** The options of a service with nothing configured, with words alone. */
-export const DEFAULTS: RankingOptions = { ...bankSettings(defaultSections(0)).retrieval, minScore: 0 }
+export const DEFAULTS: RankingOptions = { ...retrievalSettings(defaultSections(0).retrieval), minScore: 0 }
 
 /** Weights that switch every scorer off but these. */
 export function only (weights: Partial<ScorerWeights> = {}): ScorerWeights {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from '../../helpers/fast-check.js'
 import t from 'tap'
-import { fuse, mergeCandidates, type QueryResults } from '../../../lib/retrieval/fusion.js'
+import { fuse, mergeCandidates, type QueryResults } from '../../../lib/retrieval/candidates.js'
 import type { BankKey } from '../../../lib/identity/context.js'
 import type { Candidate } from '../../../lib/stores/vector-store.js'
 import { candidate, found, HOME, ids } from './candidates.js'

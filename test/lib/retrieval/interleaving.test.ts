@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict'
 import fc from '../../helpers/fast-check.js'
 import t from 'tap'
-import { interleave } from '../../../lib/retrieval/interleaving.js'
-import type { QueryRanking } from '../../../lib/retrieval/ranking.js'
+import { interleave, type QueryOrder } from '../../../lib/retrieval/ranking.js'
 import { candidate, ids, rankingOf } from './candidates.js'
 
 /** A ranking of memories named by single characters, scores falling from `best`. */
-function ranking (names: string, best = 0.9): QueryRanking {
+function ranking (names: string, best = 0.9): QueryOrder {
   return rankingOf(...[...names].map((name, index) => candidate(name, { lexical: best - index / 100 })))
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from '../../helpers/fast-check.js'
 import t from 'tap'
-import { analyzeQueries, splitQuery } from '../../../lib/retrieval/query-parts.js'
+import { analyzeQueries, splitQuery } from '../../../lib/retrieval/query.js'
 import { HOSTILE_TEXTS } from './hostile.js'
 
 const cases: Record<string, string[]> = {

@@ -1,28 +1,29 @@
 import assert from 'node:assert/strict'
 import fc from '../../helpers/fast-check.js'
 import t from 'tap'
-import { explainHits } from '../../../lib/retrieval/explanation.js'
-import { interleave } from '../../../lib/retrieval/interleaving.js'
-import { rankQuery, type RankingObservation, type RankingOptions } from '../../../lib/retrieval/ranking.js'
+import {
+  explainHits, interleave, rankQuery, type QueryRanking, type RankingOptions,
+} from '../../../lib/retrieval/ranking.js'
 import { analyzeQuery } from '../../helpers/retrieval.js'
-import { SignalReader } from '../../../lib/retrieval/scoring/signal-reader.js'
+import { SignalReader } from '../../../lib/retrieval/scoring/signals.js'
 import type { Candidate } from '../../../lib/stores/vector-store.js'
 import { candidate, DAY, DEFAULTS, found, HOME, ids, NOW, only } from './candidates.js'
 
 function rank (
   question: string, candidates: Candidate[], options: Partial<RankingOptions> = {},
-  observe?: (observation: RankingObservation) => void,
+  observe?: (observation: QueryRanking) => void,
 ) {
   const query = analyzeQuery(question, NOW)
   const reader = new SignalReader()
   const signals = candidates.map(({ memory }) => reader.read(memory))
-  const ranking = rankQuery(found(...candidates), query, signals, { ...DEFAULTS, ...options }, observe)
+  const ranking = rankQuery(found(...candidates), query, signals, { ...DEFAULTS, ...options })
+  observe?.(ranking)
   return interleave([ranking], 0).map(({ bank, memory, rankScore: score }) => ({ bank, memory, score }))
 }
 
 /** What each scorer added to each candidate, by memory id. */
 function signalsOf (question: string, candidates: Candidate[], options: Partial<RankingOptions>) {
-  const rankings: RankingObservation[] = []
+  const rankings: QueryRanking[] = []
   const ranked = rank(question, candidates, options, (observation) => { rankings.push(observation) })
   const explanations = explainHits(ranked, rankings)
   return new Map(ranked.map(({ memory }, at) => [memory.memoryId, explanations[at]!.scorerContributions]))
@@ -72,10 +73,10 @@ t.test('observing changes neither order nor scores', async (t) => {
     candidate('a', { lexical: 0.5, text: 'Ann: I moved to Oslo in 2020.' }),
     candidate('b', { lexical: 0.6, text: 'Thanks!' }),
   ]
-  const observed: RankingObservation[] = []
+  const observed: QueryRanking[] = []
   const ranked = rank('When did Ann move?', candidates(), {}, (observation) => { observed.push(observation) })
   t.strictSame(ranked, rank('When did Ann move?', candidates()))
-  t.strictSame(observed.map(({ ranking }) => ids(interleave([ranking], 0))), [ids(ranked)])
+  t.strictSame(observed.map((ranking) => ids(interleave([ranking], 0))), [ids(ranked)])
 })
 
 t.test('for a query that asks for several things one document does not take all the first places', async (t) => {
@@ -226,6 +227,6 @@ t.test('a ranking is a new list, and the merged candidates do not change', async
   const frozen = merged.map((one) => Object.freeze(one))
   const reader = new SignalReader()
   const signals = frozen.map(({ memory }) => reader.read(memory))
-  rankQuery(frozen, analyzeQuery('Which teas were drunk?', NOW), signals, DEFAULTS, () => {})
+  rankQuery(frozen, analyzeQuery('Which teas were drunk?', NOW), signals, DEFAULTS)
   t.equal(JSON.stringify(merged), before)
 })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import fc from '../../helpers/fast-check.js'
 import t from 'tap'
 import type { Reranker } from '../../../lib/models/reranker.js'
-import { rerank, type RerankOptions } from '../../../lib/retrieval/reranking.js'
+import { rerank, type RerankOptions } from '../../../lib/retrieval/ranking.js'
 import { DeadlineExceeded } from '../../../lib/concurrency/deadline.js'
 import { candidate, ids, ranked } from './candidates.js'
 

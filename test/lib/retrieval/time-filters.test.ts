@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from '../../helpers/fast-check.js'
 import t from 'tap'
-import { spanFilters } from '../../../lib/retrieval/periods.js'
+import { spanFilters } from '../../../lib/retrieval/search.js'
 import { compileFilters } from '../../../lib/stores/filters.js'
 import { DAY, memory } from './candidates.js'
 

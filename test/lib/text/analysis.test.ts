@@ -2,9 +2,8 @@ import fc from '../../helpers/fast-check.js'
 import t from 'tap'
 import { analyzeText } from '../../../lib/text/analysis.js'
 import { queryTerms } from '../../helpers/query-terms.js'
-import { stem } from '../../../lib/text/stems.js'
+import { stem, words } from '../../../lib/text/words.js'
 import { STOP_WORDS } from '../../../lib/text/stop-words.js'
-import { words } from '../../../lib/text/words.js'
 
 await t.test('a text counts its stems, and its stop words as they are', async (t) => {
   const { terms, length } = analyzeText('The runners were running, and the dog runs')

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import t from 'tap'
-import { fnv1a, fnv1aOfPart } from '../../../lib/text/stems.js'
+import { fnv1a, fnv1aOfPart } from '../../../lib/text/words.js'
 import fc from '../../helpers/fast-check.js'
 
 /** Vectors of the authors' own test program (http://www.isthe.com/chongo/tech/comp/fnv/, test_fnv.c). */

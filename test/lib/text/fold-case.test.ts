@@ -1,5 +1,5 @@
 import t from 'tap'
-import { foldCase, foldingTable } from '../../../lib/text/fold-case.js'
+import { foldCase, foldingTable } from '../../../lib/text/normal-form.js'
 
 const CHARACTERS = Array.from({ length: 0x110000 }, (_, code) => String.fromCodePoint(code)).filter((character) => (
   character.toLowerCase() !== character || character.toUpperCase() !== character

@@ -1,6 +1,5 @@
 import t from 'tap'
-import { functionWordsOf } from '../../../lib/text/function-words.js'
-import { STOP_WORDS } from '../../../lib/text/stop-words.js'
+import { functionWordsOf, STOP_WORDS } from '../../../lib/text/stop-words.js'
 import { words } from '../../../lib/text/words.js'
 
 /** The function words that the query has, if its language is not English. */

@@ -1,6 +1,6 @@
 import fc from '../../helpers/fast-check.js'
 import t from 'tap'
-import { sentencesOf } from '../../../lib/text/sentences.js'
+import { sentencesOf } from '../../../lib/text/analysis.js'
 
 const sentences = (text: string) => sentencesOf(text)
 

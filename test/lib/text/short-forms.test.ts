@@ -1,6 +1,6 @@
 import t from 'tap'
 import { otherForms } from '../../../lib/text/alternative-terms.js'
-import { stem } from '../../../lib/text/stems.js'
+import { stem } from '../../../lib/text/words.js'
 
 t.test('a word has the other forms of its group, and each of them has it', async (t) => {
   for (const [one, ...others] of [['puppy', 'pup'], ['favorite', 'favourite', 'fave'], ['colour', 'color'],

@@ -1,8 +1,9 @@
 import t from 'tap'
 import { analyzeQuery, rankingInputs } from '../../../helpers/retrieval.js'
-import { scoreBreakdown, weightedSums } from '../../../../lib/retrieval/scoring/inputs.js'
-import { SCORER_NAMES, type ScorerWeights } from '../../../../lib/retrieval/scoring/scorers.js'
-import { SignalReader } from '../../../../lib/retrieval/scoring/signal-reader.js'
+import {
+  scoreBreakdown, weightedSums, SCORER_NAMES, type ScorerWeights,
+} from '../../../../lib/retrieval/scoring/scorers.js'
+import { SignalReader } from '../../../../lib/retrieval/scoring/signals.js'
 import type { Candidate } from '../../../../lib/stores/vector-store.js'
 import { candidate, DAY, HOME, NOW, only } from '../candidates.js'
 

@@ -3,9 +3,8 @@ import fc from '../../../helpers/fast-check.js'
 import t from 'tap'
 import { SCORER_TABLE } from '../../../../lib/config/scorer-table.js'
 import { analyzeQuery, rankingInputs } from '../../../helpers/retrieval.js'
-import { scoreBreakdown } from '../../../../lib/retrieval/scoring/inputs.js'
-import { SCORER_NAMES, type ScorerName } from '../../../../lib/retrieval/scoring/scorers.js'
-import { SignalReader } from '../../../../lib/retrieval/scoring/signal-reader.js'
+import { scoreBreakdown, SCORER_NAMES, type ScorerName } from '../../../../lib/retrieval/scoring/scorers.js'
+import { SignalReader } from '../../../../lib/retrieval/scoring/signals.js'
 import { candidate, DAY, NOW, type CandidateFields } from '../candidates.js'
 
 /** What a scorer gives the first of these candidates. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from '../../../helpers/fast-check.js'
 import t from 'tap'
-import { fnv1a } from '../../../../lib/text/stems.js'
+import { fnv1a } from '../../../../lib/text/words.js'
 import { statedSpeaker } from '../../../../lib/stores/speaker.js'
 import { readSignals, type Signals } from '../../../../lib/retrieval/scoring/signals.js'
 import { HOSTILE_TEXTS } from '../hostile.js'

@@ -259,3 +259,53 @@ await t.test('a search goes on undisturbed while its bank changes', async (t) =>
   t.equal((await listing).length, 700)
   t.notSame(found(await search()), before)
 })
+
+await t.test('whoever comes during a long write waits and sees all of it; other banks go on', async (t) => {
+  const store = new InMemoryVectorStore()
+  t.teardown(async () => { await store.close() })
+  const words = Array.from({ length: 20 }, (_, n) => `word${n}`)
+  const terms = new Map(words.map((word) => [word, 1]))
+  const many = Array.from({ length: 1500 }, (_, n): NewMemory => ({
+    ...memoryOf({ id: 0, words: [0], tag: true, document: true, expires: false, embedded: true }, NOW),
+    memoryId: `01890000-0000-7000-8000-${n.toString(16).padStart(12, '0')}`,
+    fingerprint: String(n),
+    passages: [{ start: 0, end: 3, terms, length: 20, vector: Float32Array.of(1, n, 2) }],
+  }))
+  const later = memoryOf({ id: 1, words: [1], tag: true, document: false, expires: false, embedded: false }, NOW)
+  const last = { ...later, memoryId: '01890000-0000-7000-8000-ffffffffffff' }
+  const elsewhere: BankKey = { tenantId: null, bankId: 'elsewhere' }
+  const count = async () => await store.countMemories(home, { now: NOW, filters: {}, limit: 1e6 })
+  giveWayAlways(t)
+  const order: string[] = []
+  const noted = async <T>(name: string, call: Promise<T>) => {
+    const result = await call
+    order.push(name)
+    return result
+  }
+  const before = noted('before', count())
+  const options = { now: NOW, onConflict: 'skip' } as const
+  const writing = noted('import', store.import(home, many, options))
+  for (let turn = 0; turn < 5; turn++) await nextTurn()
+  const reading = noted('count', count())
+  const searching = store.search({
+    banks: [home], now: NOW, filters: {}, limit: 5, lexical: { terms: words, ...BM25 },
+  })
+  const again = noted('again', store.import(home, many, options))
+  const adding = store.insert(home, [last], { now: NOW })
+  await noted('elsewhere', store.insert(elsewhere, [later], { now: NOW }))
+  t.equal(await before, 0)
+  t.strictSame(await writing, { imported: 1500, skipped: 0, overwritten: 0 })
+  t.ok([1500, 1501].includes(await reading), 'a reader sees the whole write')
+  t.equal((await searching).total, 1500, 'a search, too')
+  t.strictSame(await again, { imported: 0, skipped: 1500, overwritten: 0 })
+  t.strictSame((await adding).map(({ stored }) => stored), [true])
+  t.equal(await count(), 1501)
+  t.ok(order.indexOf('elsewhere') < order.indexOf('import'), order.join(', '))
+  const unfit = { ...many[0]!, passages: [{ ...many[0]!.passages[0]!, vector: Float32Array.of(1) }] }
+  const failing = store.import(home, [...many.slice(1), unfit], { now: NOW, onConflict: 'overwrite' })
+  await t.rejects(failing, RangeError)
+  t.equal(await count(), 1501, 'a long write that fails changes nothing and releases the bank')
+  await store.removeBank(home, NOW)
+  await store.removeBank(elsewhere, NOW)
+  t.equal(store.usedBytes, 0)
+})

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { arrayElements, arrayNumbers, arrayText } from '../../../../lib/stores/sql/arrays.js'
+import { arrayElements, arrayNumbers, arrayText } from '../../../../lib/stores/sql/executor.js'
 
 t.test('the elements that are read from an array are those that it was made from', async (t) => {
   const arrays: Array<Array<string | null>> = [

@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { BankKey } from '../../../../lib/identity/context.js'
 import { BANK_CONFIG_HISTORY, type BankConfigChange } from '../../../../lib/stores/bank-configs.js'
-import { makeBankConfigChangesStatements } from '../../../../lib/stores/sql/bank-configs.js'
+import { LOCK_CONFIGS, lockName } from '../../../../lib/stores/sql/bank-configs.js'
 import { SqlError, type Executor } from '../../../../lib/stores/sql/executor.js'
 import { migrate, quoteSchema, readMigrations } from '../../../../lib/stores/sql/migrations.js'
 import { PostgresExecutor } from '../../../../lib/stores/sql/postgres.js'
@@ -113,16 +113,15 @@ t.test('a reader that polls finds every change of many writers, in two stores', 
 t.test('a change that waits for another commit has the later revision, and is not seen before', POSTGRES, async (t) => {
   const schema = schemaIn(t, database)
   const store = await storeIn(database, { schema })
-  const { lock, lockName } = makeBankConfigChangesStatements(schema)
   let waiting: Promise<unknown> | undefined
   const reader = new PostgresExecutor(postgresOptions())
   t.teardown(async () => { await reader.close() })
   await database.transaction(async (tx) => {
-    await tx.query(lock, [lockName])
+    await tx.query(LOCK_CONFIGS, [lockName(schema)])
     waiting = store.bankConfigs.write(bank('second'), change('x'))
     const waits = async () => (await reader.read<{ waits: boolean }>(
       'select exists (select from pg_locks l where l.locktype = \'advisory\' and not l.granted and l.pid in (select ' +
-        'pid from pg_stat_activity where query = $1)) as waits', [lock],
+        'pid from pg_stat_activity where query = $1)) as waits', [LOCK_CONFIGS],
     ))[0]!.waits
     while (!await waits());
     await tx.query(`insert into ${schema}.bank_configuration_changes values (E'\\x1ffirst', 1, 1)`)

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { makeBankLocks } from '../../../../lib/stores/sql/statements.js'
+import { lockBank } from '../../../../lib/stores/sql/writer.js'
 import { bank, lexical } from '../../../contract/vector-store/setup.js'
 import { newMemories, newMemory, NOW } from '../../../helpers/memories.js'
 import { schemaIn, sqlDatabase, storeIn } from '../../../helpers/sql-database.js'
@@ -13,11 +13,10 @@ const KEY = ['\u001fhome']
 t.test('operations on a bank in one schema do not wait for those in another', POSTGRES, async (t) => {
   const [one, other] = [schemaIn(t, database), schemaIn(t, database)]
   const store = await storeIn(database, { schema: other })
-  const locks = makeBankLocks(one)
+  await storeIn(database, { schema: one })
   await database.transaction(async (tx) => {
-    await tx.query(locks.lockImports, KEY)
-    await tx.query(locks.lockBank, KEY)
-    // Each of these takes a lock of the bank, and rejects when it waits for longer than a statement may take.
+    await tx.query(lockBank(one), KEY)
+    // Each of these rejects when it waits for longer than a statement may take.
     const memory = await newMemory('one')
     t.strictSame(
       await store.import(home, [memory], { now: NOW, onConflict: 'skip' }), { imported: 1, skipped: 0, overwritten: 0 },
@@ -42,7 +41,7 @@ t.test('writes that wait for the right to import into one bank occupy one connec
   const leaving = new AbortController()
   const writes: Array<Promise<unknown>> = []
   await database.transaction(async (tx) => {
-    await tx.query(makeBankLocks(schema).lockImports, KEY)
+    await tx.query(lockBank(schema), KEY)
     for (let count = 0; count < 3; count++) {
       writes.push(store.removeBank(home, NOW))
       writes.push(store.replaceDocuments(home, replacement, memories, { now: NOW }))
@@ -76,7 +75,7 @@ t.test('removals of all memories of one bank wait for one another without a conn
   const leaving = new AbortController()
   const removals: Array<Promise<number>> = []
   await database.transaction(async (tx) => {
-    await tx.query(makeBankLocks(schema).shareBank, KEY)
+    await tx.query(lockBank(schema), KEY)
     for (let count = 0; count < 4; count++) removals.push(removeAll())
     const left = t.rejects(removeAll(leaving.signal), new Error('gone'))
     t.equal((await lexical(store, [other], 'otter')).length, 1, 'others have a connection')
@@ -96,7 +95,7 @@ t.test('a bank is not removed for a client that left before its turn', POSTGRES,
   const leaving = new AbortController()
   const removals: Array<Promise<unknown>> = []
   await database.transaction(async (tx) => {
-    await tx.query(makeBankLocks(schema).lockImports, KEY)
+    await tx.query(lockBank(schema), KEY)
     const [first, second] = [store.removeBank(home, NOW, leaving.signal), store.removeBank(home, NOW, leaving.signal)]
     const left = t.rejects(second, new Error('gone'))
     leaving.abort(new Error('gone'))
@@ -108,30 +107,60 @@ t.test('a bank is not removed for a client that left before its turn', POSTGRES,
   t.equal((await store.statistics(home, NOW)).memoryCount, 2)
 })
 
-t.test('within a schema a lock of a bank is exclusive or shared, and imports take turns', POSTGRES, async (t) => {
-  const { lockBank, shareBank, lockImports } = makeBankLocks(schemaIn(t, database))
-  const isFree = async (lock: string, key = KEY) => await database.transaction(async (tx) => {
+t.test('within a schema a lock of a bank is exclusive, and no other bank waits for it', POSTGRES, async (t) => {
+  const schema = schemaIn(t, database)
+  const store = await storeIn(database, { schema })
+  const isFree = async (key: string) => await database.transaction(async (tx) => {
     await tx.query('set local lock_timeout = 50')
-    await tx.query(lock, key)
+    await tx.query(lockBank(schema), [key])
     return true
   }).catch((error: unknown) => {
     // lock_not_available
     if (error instanceof Error && Reflect.get(error, 'code') === '55P03') return false
     throw error
   })
-  const whileHeld = async (held: string) => await database.transaction(async (tx) => {
-    await tx.query(held, KEY)
-    // One after the other: a shared lock waits behind an exclusive one that waits.
-    const free: boolean[] = []
-    for (const lock of [lockBank, shareBank, lockImports]) free.push(await isFree(lock))
-    return free
+  const locked = async () => (
+    await database.read<{ bank_key: string }>(`select bank_key from ${schema}.bank_locks order by 1`)
+  ).map(({ bank_key: key }) => key)
+  const whileHeld = async () => await database.transaction(async (tx) => {
+    await tx.query(lockBank(schema), KEY)
+    return [await isFree('\u001fhome'), await isFree('\u001fother'), await isFree('acme\u001fhome')]
   })
-  t.strictSame(await whileHeld(lockBank), [false, false, true])
-  t.strictSame(await whileHeld(shareBank), [false, true, true])
-  t.strictSame(await whileHeld(lockImports), [true, true, false])
+  t.strictSame(await whileHeld(), [false, true, true], 'its row does not exist yet')
+  t.strictSame(await whileHeld(), [false, true, true])
+  t.strictSame(await isFree('\u001fhome'), true)
+  t.strictSame(await locked(), ['\u001fhome', '\u001fother', 'acme\u001fhome'])
+  await store.removeBank(home, NOW)
+  t.strictSame(await locked(), ['\u001fother', 'acme\u001fhome'], 'a bank that is deleted leaves no lock')
+})
+
+t.test('vectors that come while all memories are removed stay with none of them', POSTGRES, async (t) => {
+  const schema = schemaIn(t, database)
+  const store = await storeIn(database, { schema })
+  const memory = await newMemory('one')
+  const { memoryId, fingerprint } = memory
+  await store.insert(home, [memory], { now: NOW })
+  const late = [{ memoryId, fingerprint, vectors: [Float32Array.of(1, 0, 0, 0)] }]
+  // The row that an addition of vectors updates last, so that it is held before its commit.
+  await database.query(`insert into ${schema}.bank_statistics select E'\\x1fhome', shard, 0, 0, 0, 0, 0
+    from generate_series(0, 7) shard on conflict do nothing`)
+  const untilWaiting = async (count: number) => {
+    for (;;) {
+      const [found] = await database.read<{ count: number }>(`select count(*)::int as count from pg_stat_activity a
+        where a.datname = current_database() and cardinality(pg_blocking_pids(a.pid)) > 0
+          and a.query like '%' || $1 || '%'`, [schema])
+      if (found!.count >= count) return
+    }
+  }
+  const writes: Array<Promise<unknown>> = []
   await database.transaction(async (tx) => {
-    await tx.query(lockBank, KEY)
-    t.equal(await isFree(lockBank, ['\u001fother']), true)
-    t.equal(await isFree(lockBank, ['acme\u001fhome']), true)
+    await tx.query(`select from ${schema}.bank_statistics where bank_key = $1 for update`, KEY)
+    writes.push(store.attachVectors(home, late, NOW))
+    await untilWaiting(1)
+    writes.push(store.remove(home, { kind: 'all' }, { now: NOW, dryRun: false, idLimit: 0 }))
+    await untilWaiting(2)
   })
+  t.match(await Promise.all(writes), [1, { count: 1 }])
+  t.strictSame(await database.read(`select (select count(*)::int from ${schema}.embeddings) as vectors,
+    (select sum(s.embedded)::int from ${schema}.bank_statistics s) as embedded`), [{ vectors: 0, embedded: 0 }])
 })

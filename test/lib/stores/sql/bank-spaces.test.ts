@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { bankKeyString } from '../../../../lib/identity/context.js'
 import type { Queries } from '../../../../lib/stores/sql/executor.js'
-import { makeStatements } from '../../../../lib/stores/sql/statements.js'
+import { makeSpaceStatements } from '../../../../lib/stores/sql/vectors.js'
 import type { EmbeddingSpace } from '../../../../lib/stores/vector-store.js'
 import { bank, REMOVE, semantic, texts } from '../../../contract/vector-store/setup.js'
 import { newMemory, NOW } from '../../../helpers/memories.js'
@@ -77,7 +77,7 @@ t.test('vectors of the model that a bank has just lost are not stored', POSTGRES
   const { schema, one, ofOne, models, spaces, embedded } = await setUp(t)
   await one.insert(home, [await newMemory('first', { vectors: [[1, 0, 0, 0]] })], { now: NOW })
   await one.remove(home, { kind: 'all' }, REMOVE)
-  const statements = makeStatements(schema).spaces
+  const statements = makeSpaceStatements(schema)
   const { model, dimensions } = OTHER_SPACE
   let write: Promise<unknown> | undefined
   await database.transaction(async (tx) => {

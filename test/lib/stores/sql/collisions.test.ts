@@ -4,7 +4,7 @@ import type { Executor, Transaction } from '../../../../lib/stores/sql/executor.
 import { Reembedding, type ReembeddingOptions } from '../../../../lib/stores/sql/reembedding.js'
 import { makeReembeddingStatements } from '../../../../lib/stores/sql/reembedding.js'
 import { SqlVectorStore } from '../../../../lib/stores/sql/store.js'
-import { VectorIndexes } from '../../../../lib/stores/sql/vector-indexes.js'
+import { VectorIndexes } from '../../../../lib/stores/sql/vectors.js'
 import type { EmbeddingSpace } from '../../../../lib/stores/vector-store.js'
 import { bank, lexical, semantic } from '../../../contract/vector-store/setup.js'
 import { newMemories, newMemory, NOW } from '../../../helpers/memories.js'
@@ -120,7 +120,7 @@ t.test('a filter that few memories of an indexed bank pass hides ' +
   ])
   await database.query(`insert into ${schema}.memories select E'\\x1fhome', gen_random_uuid(), i::text, 'text', case
     when i <= ${few} then '{few}' else '{many}' end::text[],
-    '{}', null, i, null, null, null, 1, 'trusted', '{0}', '{4}', '{}', 1, true, false
+    '{}', null, i, null, null, null, null, 1, 'trusted', '{0}', '{4}', '{}', 1, true, false
     from generate_series(1, ${size}) i`)
   await database.query(`insert into ${schema}.embeddings select E'\\x1fhome', $1, m.memory_id, 0, $2::int, null,
     format(case when m.tags = '{few}' then '[-1,0,0,%s]' else '[1,0,0,%s]' end, random())::halfvec
@@ -131,7 +131,7 @@ t.test('a filter that few memories of an indexed bank pass hides ' +
   const options = { executor: database, schema, from: size, maxIndexes: 1, build: true, intervalMs: 0 }
   const indexes = new VectorIndexes(options)
   await indexes.update(CONTRACT_SPACE, () => {})
-  t.ok(indexes.has(home))
+  t.ok(indexes.passagesPerMemory(home) !== undefined)
   const store = new SqlVectorStore({
     executor: before('', async () => {}), schema, bootstrapSchema: true, indexes, sweepIntervalMs: 0,
   })

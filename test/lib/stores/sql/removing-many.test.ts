@@ -1,5 +1,5 @@
 import t from 'tap'
-import { makeStatements } from '../../../../lib/stores/sql/statements.js'
+import { removeBankStatement, removeStatement } from '../../../../lib/stores/sql/removal.js'
 import type { NewMemory } from '../../../../lib/stores/vector-store.js'
 import { newMemories, newMemory, NOW, withTags } from '../../../helpers/memories.js'
 import { schemaIn, sqlDatabase, storeIn } from '../../../helpers/sql-database.js'
@@ -42,7 +42,7 @@ await t.test('a bank without statistics of the planner is scanned once when it i
     (await database.query(`explain ${text}`, ['\u001fhome', NOW, 0])).map((row) => Object.values(row).join(''))
       .join('\n')
   )
-  const found = await plan(makeStatements(schema).removal.removeBank)
+  const found = await plan(removeBankStatement(schema))
   t.match(found, /Delete on memories/, 'the plan is that of the removal')
   t.notMatch(found, /Join Filter/)
   await store.insert(home, await newMemories(['one', 'two', 'three']), { now: NOW })
@@ -91,7 +91,7 @@ for (const analyzed of [false, true]) {
     for (const table of analyses) await database.maintain(`analyze ${schema}.${table}`)
     const removed = memories.slice(0, 10).map(({ memoryId }) => memoryId)
     const rows = await database.query<{ 'QUERY PLAN': unknown }>(
-      `explain (analyze, format json) ${makeStatements(schema).removal.remove}`,
+      `explain (analyze, format json) ${removeStatement(schema)}`,
       ['\u001fhome', removed],
     )
     const found = rows[0]!['QUERY PLAN']

@@ -1,6 +1,5 @@
 import t from 'tap'
 import type { Executor, Transaction } from '../../../../lib/stores/sql/executor.js'
-import { makeStatements } from '../../../../lib/stores/sql/statements.js'
 import type { SqlVectorStore } from '../../../../lib/stores/sql/store.js'
 import { Sweeper } from '../../../../lib/stores/sql/sweeper.js'
 import type { NewMemory, Selector } from '../../../../lib/stores/vector-store.js'
@@ -118,8 +117,7 @@ t.test('a removal of all memories waits for a sweep of expired ones, but is not 
     await untilWaitedFor(tx)
   })
   arm()
-  const statements = makeStatements(schema)
-  await new Sweeper({ executor, schema, statements, intervalMs: 0, vacuum: false }).sweep(NOW + 1)
+  await new Sweeper({ executor, schema, intervalMs: 0, vacuum: false }).sweep(NOW + 1)
   t.equal((await removal!).count, 1)
   t.equal(attempts, 1, 'a sweep of many memories would otherwise make every attempt fail')
 })

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { makeBankLocks } from '../../../../lib/stores/sql/statements.js'
+import { lockBank } from '../../../../lib/stores/sql/writer.js'
 import { quoteSchema } from '../../../../lib/stores/sql/migrations.js'
 import { testApp } from '../../../helpers/app.js'
 import { sqlDatabase } from '../../../helpers/sql-database.js'
@@ -27,14 +27,13 @@ t.test('a document that two processes replace at once has the text of the last, 
   )
   await put(one, 'The otter sleeps.')
   const replacements = await database.transaction(async (tx) => {
-    await tx.query(makeBankLocks(quoteSchema(schema)).lockImports, ['\u001fb'])
+    await tx.query(lockBank(quoteSchema(schema)), ['\u001fb'])
     const untilWaiting = async (count: number) => {
-      await tx.query(`do $$ begin
-  while (select count(*) from pg_locks l join pg_locks own on own.pid = pg_backend_pid() and own.locktype = 'advisory'
-    where l.locktype = 'advisory' and (l.classid, l.objid) = (own.classid, own.objid) and not l.granted) < ${count} loop
-    perform pg_sleep(0.01);
-  end loop;
-end $$`)
+      for (;;) {
+        const [found] = await database.read<{ count: number }>(`select count(*)::int as count from pg_stat_activity a
+          where a.query like '%' || $1 || '%' and cardinality(pg_blocking_pids(a.pid)) > 0`, [schema])
+        if (found!.count === count) return
+      }
     }
     const first = put(other, 'A heron waits for its prey.')
     await untilWaiting(1)

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { countStatement } from '../../../../lib/stores/sql/reader.js'
-import { makeRemovalStatements } from '../../../../lib/stores/sql/removal.js'
-import { searchStatement } from '../../../../lib/stores/sql/search-statement.js'
+import { dryRunStatement, lockStatement } from '../../../../lib/stores/sql/removal.js'
+import { searchStatement } from '../../../../lib/stores/sql/searcher.js'
 import type { SearchRequest } from '../../../../lib/stores/vector-store.js'
 import { bank, BM25 } from '../../../contract/vector-store/setup.js'
 import { newMemories, newMemory, NOW } from '../../../helpers/memories.js'
@@ -70,11 +70,11 @@ t.test('many tags of a filter are looked up in a table, and not compared with ea
   t.equal(await count({ values, match: 'any' }), 1)
   t.equal(await count({ values: values.slice(0, 2), match: 'any' }), 1)
   const filters = { tags: { values, match: 'any' as const } }
-  const removal = makeRemovalStatements(schema)
+  const selector = { kind: 'filters' as const, filters }
   for (const { text, values: parameters } of [
     countStatement(schema, home, { now: NOW, filters, limit: 10 })!,
-    removal.lockFiltered(home, filters, NOW)!,
-    removal.dryRunFiltered(home, filters, { now: NOW, idLimit: 10 })!,
+    lockStatement(schema, home, selector, NOW)!,
+    dryRunStatement(schema, home, selector, { now: NOW, idLimit: 10 })!,
   ]) {
     const plan = await database.read<{ 'QUERY PLAN': string }>(`explain ${text}`, parameters)
     const lines = plan.map(({ 'QUERY PLAN': line }) => line)

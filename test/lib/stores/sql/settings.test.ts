@@ -3,7 +3,9 @@ import { inspect } from 'node:util'
 import t, { type Test } from 'tap'
 import { ProviderError } from '../../../../lib/providers/registry.js'
 import { PgliteSettings, PostgresSettings } from '../../../../lib/providers/schemas/stores.js'
-import { checkDatabaseUrl, databaseUrl, pgliteSettings, postgresSettings } from '../../../../lib/stores/sql/settings.js'
+import {
+  checkDatabaseUrl, databaseUrl, pgliteSettings, postgresSettings,
+} from '../../../../lib/stores/sql/providers.js'
 
 const PASSWORD = 'hunter2-of-the-otter'
 const URI = `postgres://app:${PASSWORD}@db.example.org:5432/memories`

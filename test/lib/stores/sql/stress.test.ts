@@ -1,6 +1,5 @@
 import fc, { SEED } from '../../../helpers/fast-check.js'
 import t from 'tap'
-import { makeStatements } from '../../../../lib/stores/sql/statements.js'
 import { Sweeper } from '../../../../lib/stores/sql/sweeper.js'
 import type { NewMemory, VectorStore } from '../../../../lib/stores/vector-store.js'
 import { bank, listAll, REMOVE } from '../../../contract/vector-store/setup.js'
@@ -69,7 +68,7 @@ t.test('many simultaneous operations on one bank succeed, and its index stays co
   const schema = schemaIn(t, database)
   const store: VectorStore = await storeIn(database, { schema })
   const sweeper = new Sweeper({
-    executor: database, schema, statements: makeStatements(schema), intervalMs: 0, vacuum: false,
+    executor: database, schema, intervalMs: 0, vacuum: false,
   })
   const act = async (what: Step): Promise<void> => {
     const now = clock++

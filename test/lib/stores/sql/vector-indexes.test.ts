@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
 import type { Executor } from '../../../../lib/stores/sql/executor.js'
 import { SqlSearcher } from '../../../../lib/stores/sql/searcher.js'
-import { VectorIndexes, type VectorIndexesOptions } from '../../../../lib/stores/sql/vector-indexes.js'
+import { VectorIndexes, type VectorIndexesOptions } from '../../../../lib/stores/sql/vectors.js'
 import type { NewMemory } from '../../../../lib/stores/vector-store.js'
 import { bank, REMOVE, texts } from '../../../contract/vector-store/setup.js'
 import { newMemory, NOW } from '../../../helpers/memories.js'
@@ -56,7 +56,7 @@ t.test('only the largest banks have an index, each over its own vectors', async 
   )
   t.strictSame(
     [bank('small'), bank('big'), bank('bigger', 'it\'s a \\ tenant'), bank('bigger'), bank('third')].map(
-      (key) => vectorIndexes.has(key),
+      (key) => vectorIndexes.passagesPerMemory(key) !== undefined,
     ),
     [false, true, true, false, false],
   )
@@ -65,7 +65,7 @@ t.test('only the largest banks have an index, each over its own vectors', async 
   }
   await vectorIndexes.update(CONTRACT_SPACE, (message) => { told.push(message) })
   t.equal(told.length, 2, 'nothing is built twice')
-  t.notOk(make().has(bank('big')), 'a bank that was not examined is searched exactly')
+  t.notOk(make().passagesPerMemory(bank('big')), 'a bank that was not examined is searched exactly')
 })
 
 t.test('a bank with an index is searched through it, under filters too, and finds what an exact ' +
@@ -127,7 +127,7 @@ t.test('a bank that has become clearly smaller loses its index, if indexes may b
   await make().update(CONTRACT_SPACE, () => {})
   const used = make({ build: false })
   await used.update(CONTRACT_SPACE, () => {})
-  t.ok(used.has(bank('big')), 'an index that another process built is used')
+  t.ok(used.passagesPerMemory(bank('big')), 'an index that another process built is used')
   const forget = async (from: number, to: number) => {
     await store.remove(
       bank('big'), { kind: 'ids', memoryIds: memories.slice(from, to).map(({ memoryId }) => memoryId) }, REMOVE,
@@ -140,7 +140,7 @@ t.test('a bank that has become clearly smaller loses its index, if indexes may b
   const last = make()
   await last.update(CONTRACT_SPACE, () => {})
   t.equal((await indexes()).length, 0, '4 of 20')
-  t.notOk(last.has(bank('big')))
+  t.notOk(last.passagesPerMemory(bank('big')))
 })
 
 t.test('with index_from 0 no bank has one, and those of an earlier configuration are dropped', async (t) => {
@@ -153,5 +153,5 @@ t.test('with index_from 0 no bank has one, and those of an earlier configuration
   const none = make({ from: 0 })
   await none.update(CONTRACT_SPACE, () => {})
   t.equal((await indexes()).length, 0)
-  t.notOk(none.has(bank('big')))
+  t.notOk(none.passagesPerMemory(bank('big')))
 })
