@@ -108,7 +108,7 @@ export interface MemoryService extends BoundOperations {
   status (): MemoryStatus
   /**
    * Applies another configuration file, completely or not at all, to operations that begin from now on. Settings that
-   * are read only at the start (lib/config/changes.ts) do not change.
+   * are read only at the start (plugins/reload.ts) do not change.
    * @throws ProviderError for settings with which no recall can work; nothing changes then
    */
   replaceFile (config: Pick<Config, 'file' | 'settings'>): void
