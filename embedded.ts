@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import { assemble, MAX_PARAM_LENGTH, type GatewayOptions } from './app.js'
 import type { Config } from './lib/config/config.js'
-import { warmUp } from './lib/memory/service.js'
+import { warmUp } from './lib/operations/memory-service.js'
 import type { AuthenticateCaller } from './plugins/auth/by-app.js'
 import { LOG_RULES } from './plugins/logger.js'
 

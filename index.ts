@@ -20,19 +20,19 @@ export type { FileConfig } from './lib/config/schema.js'
 
 export {
   ERROR_CODES, ServiceError, type ErrorCode, type ErrorMembers, type FieldError,
-} from './lib/errors/service-error.js'
-export { ProviderError } from './lib/providers/registry.js'
+} from './lib/base/service-error.js'
+export { ProviderError } from './lib/config/providers/registry.js'
 
 export {
   AccessControl, type AccessSettings, type DefaultPolicy, type GrantRule, type Permission,
 } from './lib/access/access-control.js'
-export type { Actor, BankKey, RequestContext } from './lib/identity/context.js'
+export type { Actor, BankKey, RequestContext } from './lib/access/context.js'
 
-export { createMemoryService, type MemoryOverrides, type MemoryService } from './lib/memory/service.js'
-export type * from './lib/memory/schemas.js'
+export { createMemoryService, type MemoryOverrides, type MemoryService } from './lib/operations/memory-service.js'
+export type * from './lib/operations/schemas.js'
 
 export type { EmbedOptions, EmbeddingProvider } from './lib/models/embedding-provider.js'
 export type * from './lib/models/language-model.js'
 export type { Reranker } from './lib/models/reranker.js'
 export type * from './lib/stores/vector-store.js'
-export type { Clock } from './lib/time/clock.js'
+export type { Clock } from './lib/base/clock.js'

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../lib/validation/json-object.js'
+import { isJsonObject } from '../lib/base/json-object.js'
 
 /**
  * Reads answers of a server and contents of files without trusting them: a member of a wrong type counts as absent, and

@@ -1,6 +1,6 @@
 import { Option, type Command } from 'commander'
-import { TRUST_LEVELS } from '../lib/identity/trust.js'
-import { RESULTS } from '../lib/memory/schemas/ranges.js'
+import { TRUST_LEVELS } from '../lib/access/trust.js'
+import { RESULTS } from '../lib/operations/schemas/ranges.js'
 import { collect, integer, pair, share } from './option-values.js'
 
 const BANK = 'name of the bank'

@@ -1,4 +1,4 @@
-import { messageOf, stackOf } from '../lib/errors/message-of.js'
+import { messageOf, stackOf } from '../lib/base/message-of.js'
 
 /** Exit codes of the command line. 130 is what a shell reports of a program that Ctrl-C ended. */
 export const EXIT = { done: 0, failed: 1, usage: 2, interrupted: 130 } as const
@@ -32,9 +32,9 @@ interface FailureReport {
 export async function reportOf (error: unknown): Promise<FailureReport> {
   if (error instanceof CommandError) return { text: error.message, exitCode: error.exitCode }
   const { ConfigurationError } = await import('../lib/config/problems.js')
-  const { ProviderError } = await import('../lib/providers/registry.js')
+  const { ProviderError } = await import('../lib/config/providers/registry.js')
   const { SqlError } = await import('../lib/stores/sql/executor.js')
-  const { ServiceError } = await import('../lib/errors/service-error.js')
+  const { ServiceError } = await import('../lib/base/service-error.js')
   if (error instanceof ServiceError) return { text: withCause(error.detail, error.cause), exitCode: EXIT.failed }
   const words = [ConfigurationError, ProviderError, SqlError].some((known) => error instanceof known)
   return { text: words ? messageOf(error) : stackOf(error), exitCode: EXIT.failed }

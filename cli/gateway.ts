@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 // Imported by path, because the package of the gateway contains the built client and does not depend on its package.
 import { MemoryGatewayClient, MemoryGatewayError, type CallOptions } from '../packages/client/src/index.js'
 import type { ServerConnection } from '../mcp/caller.js'
-import { messageOf } from '../lib/errors/message-of.js'
+import { messageOf } from '../lib/base/message-of.js'
 import { codeOf, CommandError } from './failures.js'
 import { note } from './output.js'
 

@@ -1,7 +1,7 @@
 import { constants } from 'node:buffer'
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
-import { isJsonObject, parsedJson } from '../lib/validation/json-object.js'
+import { isJsonObject, parsedJson } from '../lib/base/json-object.js'
 import { codeOf, CommandError, usageError } from './failures.js'
 
 /** The size of one request, below the default bounds of a gateway: 10 MiB and 50,000 lines. */

@@ -1,4 +1,4 @@
-import { unlessAborted } from '../lib/concurrency/aborting.js'
+import { unlessAborted } from '../lib/base/aborting.js'
 import { CommandError, EXIT } from './failures.js'
 
 export function interrupted (message = 'interrupted'): CommandError {

@@ -4,7 +4,7 @@ import { declareMemoryCommands } from './declare-memory-commands.js'
 import { declareServerCommands } from './declare-server-commands.js'
 import { EXIT, reportOf } from './failures.js'
 import { endOnFaultOfOutput, note } from './output.js'
-import { packageVersion } from '../lib/resources/package-file.js'
+import { packageVersion } from '../lib/base/package-file.js'
 
 /** Arguments of the program itself; any other option in the first place is one of `serve`. */
 const PROGRAM_OPTIONS = new Set(['-h', '--help', '-V', '--version'])

@@ -1,10 +1,10 @@
-import type { Trust } from '../lib/identity/trust.js'
+import type { Trust } from '../lib/access/trust.js'
 import type { MemoryGatewayClient } from '../packages/client/src/index.js'
 import { readConnection } from './connection.js'
 import { describeError, openGateway, type Call } from './gateway.js'
 import { untilInterrupted } from './interrupt.js'
 import type { Metadata } from './option-values.js'
-import { withoutUndefined } from '../lib/validation/members.js'
+import { withoutUndefined } from '../lib/base/members.js'
 
 /** The options of every command that calls a server. */
 export interface ServerOptions {

@@ -1,4 +1,4 @@
-import { ServiceError } from '../lib/errors/service-error.js'
+import { ServiceError } from '../lib/base/service-error.js'
 
 /** The characters of all texts in a JSON value, which are at most its bytes. Stops at the limit. */
 export function charactersIn (value: unknown, limit: number): number {

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { ServiceError } from '../lib/errors/service-error.js'
+import { ServiceError } from '../lib/base/service-error.js'
 
 const CHARSET = /;\s*charset\s*=\s*"?([^\s;"]*)/i
 const UTF_8 = /^(?:utf-?8|us-ascii)$/i

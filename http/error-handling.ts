@@ -1,9 +1,9 @@
 import { Socket } from 'node:net'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { ServiceError } from '../lib/errors/service-error.js'
-import { UnusableGeneration } from '../lib/memory/model-errors.js'
+import { ServiceError } from '../lib/base/service-error.js'
+import { UnusableGeneration } from '../lib/operations/model-errors.js'
 import { ModelCallError } from '../lib/models/remote/model-call-error.js'
-import { validationError } from '../lib/validation/schema-check.js'
+import { validationError } from '../lib/base/schema-check.js'
 import { errorBody, errorHeaders, statusOf } from './error-responses.js'
 
 const JSON_TYPE = 'application/json'

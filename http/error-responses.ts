@@ -1,4 +1,4 @@
-import { ERROR_CODES, ServiceError, type ErrorCode } from '../lib/errors/service-error.js'
+import { ERROR_CODES, ServiceError, type ErrorCode } from '../lib/base/service-error.js'
 
 interface ErrorResponse {
   status: number

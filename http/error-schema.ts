@@ -1,5 +1,5 @@
 import { Type, type TSchema } from 'typebox'
-import { ERROR_CODES, type ErrorCode } from '../lib/errors/service-error.js'
+import { ERROR_CODES, type ErrorCode } from '../lib/base/service-error.js'
 import { meaningOf } from './error-responses.js'
 
 const texts = (description: string) => Type.Optional(Type.Array(Type.String(), { description }))

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import { TIMED_OUT, withTimeout } from '../lib/concurrency/deadline.js'
+import { TIMED_OUT, withTimeout } from '../lib/base/deadline.js'
 import { prefers } from './accept.js'
 
 export const EVENT_STREAM = 'text/event-stream'

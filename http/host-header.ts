@@ -1,4 +1,4 @@
-import { canonicalHost, parseHost } from '../lib/validation/uri.js'
+import { canonicalHost, parseHost } from '../lib/base/uri.js'
 
 /** The host of a Host header in canonical form, without the port; undefined when it is malformed. */
 export function hostOfHeader (header: string): string | undefined {

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { isBankId } from '../lib/identity/context.js'
+import { isBankId } from '../lib/access/context.js'
 import { hostOfHeader } from './host-header.js'
 import { pathParameter } from './path-parameter.js'
 

@@ -1,4 +1,4 @@
-import { ERROR_CODES, type ErrorCode } from '../lib/errors/service-error.js'
+import { ERROR_CODES, type ErrorCode } from '../lib/base/service-error.js'
 import { ERROR_RESPONSES } from './error-responses.js'
 
 const text = { type: 'string' } as const

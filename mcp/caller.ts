@@ -1,8 +1,8 @@
 import type { Static, TObject } from 'typebox'
 import type { Permission } from '../lib/access/access-control.js'
-import type { RequestContext } from '../lib/identity/context.js'
-import { requestFingerprint, type IdempotencyKey } from '../lib/memory/idempotency.js'
-import type { MemoryService } from '../lib/memory/service.js'
+import type { RequestContext } from '../lib/access/context.js'
+import { requestFingerprint, type IdempotencyKey } from '../lib/operations/idempotency.js'
+import type { MemoryService } from '../lib/operations/memory-service.js'
 import type { Operation } from '../lib/operations/operation.js'
 
 // Imported by path, because the package of the gateway contains the built client and does not depend on its package.

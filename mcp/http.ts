@@ -2,10 +2,10 @@ import {
   createMcpHandler, isLegacyRequest, type McpHttpHandler, ProtocolErrorCode, type Server,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server'
-import { unlessAborted } from '../lib/concurrency/aborting.js'
-import { withTimeLimit } from '../lib/concurrency/deadline.js'
-import { ServiceError } from '../lib/errors/service-error.js'
-import { isJsonObject, valueAt } from '../lib/validation/json-object.js'
+import { unlessAborted } from '../lib/base/aborting.js'
+import { withTimeLimit } from '../lib/base/deadline.js'
+import { ServiceError } from '../lib/base/service-error.js'
+import { isJsonObject, valueAt } from '../lib/base/json-object.js'
 
 /** Maximum characters of an id, a method, the name of a tool and the URI of a resource. */
 const MAX_IDENTIFIER = 8192

@@ -2,9 +2,9 @@ import {
   ProtocolError, ProtocolErrorCode, type GetPromptResult, type Prompt, type PromptArgument,
 } from '@modelcontextprotocol/server'
 import { Type, type Static, type TObject } from 'typebox'
-import { BankId, RecallRequest, strict } from '../lib/memory/schemas.js'
-import { beginningOf } from '../lib/validation/shorten.js'
-import { schemaCheck } from '../lib/validation/schema-check.js'
+import { BankId, RecallRequest, strict } from '../lib/operations/schemas.js'
+import { beginningOf } from '../lib/base/shorten.js'
+import { schemaCheck } from '../lib/base/schema-check.js'
 import type { Caller } from './caller.js'
 import { recall } from '../lib/operations/recall.js'
 import type { TokenBudget } from '../lib/operations/token-budget.js'

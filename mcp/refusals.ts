@@ -1,7 +1,7 @@
 import {
   ProtocolError, ProtocolErrorCode, ResourceNotFoundError, type CallToolResult,
 } from '@modelcontextprotocol/server'
-import { ServiceError, type FieldError } from '../lib/errors/service-error.js'
+import { ServiceError, type FieldError } from '../lib/base/service-error.js'
 import { MemoryGatewayError } from '../packages/client/src/index.js'
 
 /** JSON-RPC leaves this code to servers (section 5.1): the request is valid but refused. */

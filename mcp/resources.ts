@@ -2,14 +2,14 @@ import {
   ProtocolError, ProtocolErrorCode, type ListResourcesResult, type ReadResourceResult, type Resource,
   type ResourceTemplateType,
 } from '@modelcontextprotocol/server'
-import { isBankId } from '../lib/identity/context.js'
-import { shorten } from '../lib/validation/shorten.js'
+import { isBankId } from '../lib/access/context.js'
+import { shorten } from '../lib/base/shorten.js'
 import { getBank, listBanks } from '../lib/operations/banks.js'
 import { getMemory, listMemories } from '../lib/operations/memories.js'
 import type { Caller } from './caller.js'
 import type { TokenBudget } from '../lib/operations/token-budget.js'
 import { cutMemory, fittingMemories, memoryView } from '../lib/operations/memory-view.js'
-import { withoutUndefined } from '../lib/validation/members.js'
+import { withoutUndefined } from '../lib/base/members.js'
 
 const MIME_TYPE = 'application/json'
 /** The number of resources in a page of the list, and of memories in the resource of a bank. */

@@ -1,8 +1,8 @@
 import {
   type CompleteResult, type JSONRPCRequest, ProtocolError, ProtocolErrorCode, type Result, Server, type ServerContext,
 } from '@modelcontextprotocol/server'
-import { Semaphore } from '../lib/concurrency/semaphore.js'
-import { atCapacity } from '../lib/errors/service-error.js'
+import { Semaphore } from '../lib/base/semaphore.js'
+import { atCapacity } from '../lib/base/service-error.js'
 import { listBanks } from '../lib/operations/banks.js'
 import { TokenBudget } from '../lib/operations/token-budget.js'
 import type { Caller } from './caller.js'

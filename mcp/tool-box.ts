@@ -1,15 +1,15 @@
 import { ProtocolError, ProtocolErrorCode, type CallToolResult, type Tool } from '@modelcontextprotocol/server'
 import { Type, type Static, type TObject, type TSchema } from 'typebox'
-import { invalidField } from '../lib/errors/service-error.js'
-import { IDEMPOTENCY_KEY_IN_WORDS, isIdempotencyKey } from '../lib/memory/idempotency.js'
+import { invalidField } from '../lib/base/service-error.js'
+import { IDEMPOTENCY_KEY_IN_WORDS, isIdempotencyKey } from '../lib/operations/idempotency.js'
 import {
   boundedLists, namedBanks, type BoundedList, type Operation, type Tool as ToolDeclaration,
 } from '../lib/operations/operation.js'
-import { IDEMPOTENCY_PERIOD, strict } from '../lib/memory/schemas.js'
+import { IDEMPOTENCY_PERIOD, strict } from '../lib/operations/schemas.js'
 import { OPERATIONS } from '../lib/operations/operations.js'
 import type { TokenBudget } from '../lib/operations/token-budget.js'
-import { beginningOf } from '../lib/validation/shorten.js'
-import { prepareInput, schemaCheck } from '../lib/validation/schema-check.js'
+import { beginningOf } from '../lib/base/shorten.js'
+import { prepareInput, schemaCheck } from '../lib/base/schema-check.js'
 import type { Caller } from './caller.js'
 
 /** Longest name of an unknown tool that an error quotes. */

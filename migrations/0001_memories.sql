@@ -1,15 +1,16 @@
--- Memories, what search needs of them, the configuration of banks, what they have used, and the answers kept for idempotency keys.
+-- Memories, what search needs of them, the configuration of banks, what they have used, and the answers kept for
+-- idempotency keys.
 --
--- Rules of every table: bank_key leads each key and index, so that partitions, shards and poolers can carry the same statements. It
--- is made by bankKeyString in lib/identity/context.ts: the tenant, '' for none, then U+001F, then the bank. Ids are made by the
--- application. Instants are milliseconds since the epoch, as the application has them. Text that is compared or sorted is compared
--- by code point, so that no locale changes an order or an index.
+-- Rules of every table: bank_key leads each key and index, so that partitions, shards and poolers can carry the same
+-- statements. It is made by bankKeyString in lib/access/context.ts: the tenant, '' for none, then U+001F, then the
+-- bank. Ids are made by the application. Instants are milliseconds since the epoch, as the application has them. Text
+-- that is compared or sorted is compared by code point, so that no locale changes an order or an index.
 
 -- In a schema that every role's path has, where it is not there yet: statements name its types without one.
 create extension if not exists vector with schema public;
 
--- Which embedding model a bank's vectors are of; a bank without vectors has no row. Searches and writes go by it, so that
--- a bank moves to another model in one update.
+-- Which embedding model a bank's vectors are of; a bank without vectors has no row. Searches and writes go by it, so
+-- that a bank moves to another model in one update.
 create table embedding_spaces (
   bank_key text collate "C" not null,
   model text collate "C" not null,
@@ -31,7 +32,7 @@ create table memories (
   source text,
   speaker text collate "C",
   tokens integer not null,
-  -- How far it may be believed: suspect, untrusted or trusted (lib/identity/trust.ts).
+  -- How far it may be believed: suspect, untrusted or trusted (lib/access/trust.ts).
   trust text collate "C" not null,
   -- UTF-16 offsets of the passages in the text, half-open; element n belongs to ordinal n - 1.
   passage_starts integer[] not null,
@@ -44,8 +45,8 @@ create table memories (
   embedded boolean not null,
   -- Whether its text ends in a question, which the memory after it may answer.
   question boolean not null,
-  -- Where a memory stands in its document, before the id, and the mean length of its passages. An index has columns for its
-  -- searches to read from it alone, and no expressions.
+  -- Where a memory stands in its document, before the id, and the mean length of its passages. An index has columns for
+  -- its searches to read from it alone, and no expressions.
   place bigint not null generated always as (coalesce(occurred_at, retained_at)) stored,
   passage_length double precision generated always as (passages_length / nullif(cardinality(passage_starts), 0)) stored,
   -- For people who read the table.
@@ -57,8 +58,8 @@ create table memories (
 -- Lists and exports run along it, and so does the list of banks.
 create index memories_in_order on memories (bank_key, retained_at, memory_id) include (expires_at);
 create index memories_expiring on memories (bank_key, expires_at) where expires_at is not null;
--- A question that names only a time lists the memories that occurred in a period, and those without such a time that were retained
--- in it: each memory has one entry in one of the two.
+-- A question that names only a time lists the memories that occurred in a period, and those without such a time that
+-- were retained in it: each memory has one entry in one of the two.
 create index memories_dated on memories (bank_key, occurred_at) where occurred_at is not null;
 create index memories_undated on memories (bank_key, retained_at, memory_id) where occurred_at is null;
 -- A document in its order, and memories without one in theirs, for the neighbours of a place (lib/stores/context.ts).
@@ -98,7 +99,8 @@ create table embeddings (
 -- Inline as long as a page has room: an exact search reads every vector of a bank.
 alter table embeddings alter column embedding set storage main;
 
--- Counts for BM25 and for totals, in a few rows a bank so that writers do not wait for each other's commit. A bank's are summed.
+-- Counts for BM25 and for totals, in a few rows a bank so that writers do not wait for each other's commit. A bank's
+-- are summed.
 create table bank_statistics (
   bank_key text collate "C" not null,
   shard smallint not null,
@@ -110,8 +112,8 @@ create table bank_statistics (
   primary key (bank_key, shard)
 ) with (fillfactor = 50);
 
--- What a write locks that must be alone in its bank: an import, a replacement of documents, a removal of all memories. The sweeper
--- removes rows of banks without memories.
+-- What a write locks that must be alone in its bank: an import, a replacement of documents, a removal of all memories.
+-- The sweeper removes rows of banks without memories.
 create table bank_locks (
   bank_key text collate "C" not null,
   primary key (bank_key)
@@ -128,8 +130,8 @@ create table idempotency_keys (
 );
 create index idempotency_keys_by_age on idempotency_keys (bank_key, kept_at);
 
--- The configuration of banks, as their admins set it, with its history. It is kept apart from the memories and outlives them; only
--- the removal of the bank takes it away.
+-- The configuration of banks, as their admins set it, with its history. It is kept apart from the memories and outlives
+-- them; only the removal of the bank takes it away.
 
 -- What is in force: one row a bank. A bank without a configuration of its own, or whose own was taken back, has none.
 create table bank_configurations (
@@ -154,9 +156,9 @@ create table bank_configuration_history (
   primary key (bank_key, revision)
 );
 
--- Which bank each revision changed, for servers that keep configurations in memory. The one global table, whose key does not begin
--- with the bank: it is read in the order of the changes. Changes of more than a day ago are gone, but the newest one stays, because
--- the next revision follows from it.
+-- Which bank each revision changed, for servers that keep configurations in memory. The one global table, whose key
+-- does not begin with the bank: it is read in the order of the changes. Changes of more than a day ago are gone, but
+-- the newest one stays, because the next revision follows from it.
 create table bank_configuration_changes (
   bank_key text collate "C" not null,
   revision bigint not null,
@@ -164,8 +166,8 @@ create table bank_configuration_changes (
   primary key (revision)
 );
 
--- What banks have used of their daily quotas (lib/policy/usage-counters.ts): one row a bank, UTC day and quota that is set. The
--- sweeper removes rows of past days.
+-- What banks have used of their daily quotas (lib/operations/admission.ts): one row a bank, UTC day and quota that is
+-- set. The sweeper removes rows of past days.
 create table daily_usage (
   bank_key text collate "C" not null,
   -- Days since the epoch.

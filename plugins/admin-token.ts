@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
-import { ServiceError } from '../lib/errors/service-error.js'
+import { ServiceError } from '../lib/base/service-error.js'
 import { secretMatcher } from './secret-matcher.js'
 
 /** Guards the scope in which it is registered with X-Admin-Token; without a configured token the scope is open. */

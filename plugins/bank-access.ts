@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import { pathParameter } from '../http/path-parameter.js'
-import { isBankId } from '../lib/identity/context.js'
+import { isBankId } from '../lib/access/context.js'
 
 /**
  * Checks access to the bank of a path (`:bank_id`) as soon as the caller is identified, so that the body is not read

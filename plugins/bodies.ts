@@ -2,9 +2,9 @@ import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { bodyCodingFault } from '../http/body-coding.js'
-import { giveWay, isDue } from '../lib/concurrency/event-loop.js'
-import { ServiceError } from '../lib/errors/service-error.js'
-import { readJson } from '../lib/validation/json-body.js'
+import { giveWay, isDue } from '../lib/base/event-loop.js'
+import { ServiceError } from '../lib/base/service-error.js'
+import { readJson } from '../lib/base/json-body.js'
 
 declare module 'fastify' {
   interface FastifyContextConfig {

@@ -1,9 +1,9 @@
 import type { FastifyContextConfig, FastifyInstance, preHandlerHookHandler } from 'fastify'
 import type { Permission } from '../lib/access/access-control.js'
-import { invalidRequest } from '../lib/errors/service-error.js'
+import { invalidRequest } from '../lib/base/service-error.js'
 import { boundedLists, namedBanks } from '../lib/operations/operation.js'
-import { prepareInput, validationError, type Validator } from '../lib/validation/schema-check.js'
-import type { SchemaNode } from '../lib/validation/schema-node.js'
+import { prepareInput, validationError, type Validator } from '../lib/base/schema-check.js'
+import type { SchemaNode } from '../lib/base/schema-node.js'
 
 declare module 'fastify' {
   interface FastifyContextConfig {

@@ -6,7 +6,7 @@ import fp from 'fastify-plugin'
 import { acceptedCoding } from '../http/accept.js'
 import { addVary } from '../http/vary.js'
 import type { AuthMode, Settings } from '../lib/config/config.js'
-import { packageFile } from '../lib/resources/package-file.js'
+import { packageFile } from '../lib/base/package-file.js'
 
 interface ConsoleOptions {
   mode: AuthMode | 'host'

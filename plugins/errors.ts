@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import { sendError } from '../http/error-handling.js'
-import { ServiceError } from '../lib/errors/service-error.js'
+import { ServiceError } from '../lib/base/service-error.js'
 
 /** The error handler, and the 404 handler for requests that no hook has refused. */
 async function errors (app: FastifyInstance): Promise<void> {

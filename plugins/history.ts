@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
-import type { Clock } from '../lib/time/clock.js'
-import { RequestHistory, STEP_MS, type RequestOutcome } from '../lib/telemetry/request-history.js'
+import type { Clock } from '../lib/base/clock.js'
+import { RequestHistory, STEP_MS, type RequestOutcome } from '../lib/base/request-history.js'
 
 declare module 'fastify' {
   interface FastifyInstance {

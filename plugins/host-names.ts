@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import { hostOfHeader } from '../http/host-header.js'
-import { canonicalHost, isLoopback, matchesHost } from '../lib/validation/uri.js'
-import { ServiceError } from '../lib/errors/service-error.js'
+import { canonicalHost, isLoopback, matchesHost } from '../lib/base/uri.js'
+import { ServiceError } from '../lib/base/service-error.js'
 
 /**
  * Whether a server for these hosts serves a request: Host must be loopback, an allowed name, or the local address of

@@ -4,8 +4,8 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
 import fp from 'fastify-plugin'
 import { onResponseClose } from '../http/response-close.js'
 import type { Bounds } from '../lib/config/schema.js'
-import { atCapacity } from '../lib/errors/service-error.js'
-import { callerOf } from '../lib/identity/context.js'
+import { atCapacity } from '../lib/base/service-error.js'
+import { callerOf } from '../lib/access/context.js'
 
 declare module 'fastify' {
   interface FastifyContextConfig {

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
-import { isLoopback } from '../lib/validation/uri.js'
-import { ServiceError } from '../lib/errors/service-error.js'
+import { isLoopback } from '../lib/base/uri.js'
+import { ServiceError } from '../lib/base/service-error.js'
 
 /**
  * Serves only connections that arrive on a loopback address. The gateway's own process refuses to listen on any other

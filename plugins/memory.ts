@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Config } from '../lib/config/config.js'
-import { createMemoryService, type MemoryOverrides, type MemoryService } from '../lib/memory/service.js'
+import { createMemoryService, type MemoryOverrides, type MemoryService } from '../lib/operations/memory-service.js'
 import { registerMemoryMetrics } from './metrics/memory-metrics.js'
 
 declare module 'fastify' {

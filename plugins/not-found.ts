@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import { decodedPath } from '../http/decoded-path.js'
 import { HttpError } from '../http/error-responses.js'
-import { ServiceError } from '../lib/errors/service-error.js'
+import { ServiceError } from '../lib/base/service-error.js'
 
 declare module 'fastify' {
   interface FastifyContextConfig {

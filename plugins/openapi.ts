@@ -6,8 +6,8 @@ import { meaningOf } from '../http/error-responses.js'
 import { ErrorSchema } from '../http/error-schema.js'
 import { errorHeaderNames, OWN_HEADERS, RESPONSE_HEADERS, type ResponseHeader } from '../http/response-headers.js'
 import type { AuthMode } from '../lib/config/config.js'
-import { ERROR_CODES, type ErrorCode } from '../lib/errors/service-error.js'
-import { withoutUndefined } from '../lib/validation/members.js'
+import { ERROR_CODES, type ErrorCode } from '../lib/base/service-error.js'
+import { withoutUndefined } from '../lib/base/members.js'
 import { SECURITY_SCHEMES, securityOf, securitySchemesOf } from './openapi/security.js'
 
 /** The keywords of JSON Schema that the passes over the document use. All others are kept unchanged. */

@@ -1,12 +1,12 @@
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Config } from '../lib/config/config.js'
-import { ServiceError } from '../lib/errors/service-error.js'
-import { ProviderError } from '../lib/providers/registry.js'
+import { ServiceError } from '../lib/base/service-error.js'
+import { ProviderError } from '../lib/config/providers/registry.js'
 import { isDeepStrictEqual } from 'node:util'
 import { formatPath, ConfigurationError, type Path } from '../lib/config/problems.js'
 import type { FileConfig } from '../lib/config/schema.js'
-import { isJsonObject } from '../lib/validation/json-object.js'
+import { isJsonObject } from '../lib/base/json-object.js'
 
 declare module 'fastify' {
   interface FastifyInstance {

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, RawRequestDefaultExpression } from 'fastify'
 import fp from 'fastify-plugin'
 import { sendError } from '../http/error-handling.js'
-import { roundedMs } from '../lib/time/rounded-ms.js'
+import { roundedMs } from '../lib/base/rounded-ms.js'
 
 declare module 'fastify' {
   interface FastifyContextConfig {

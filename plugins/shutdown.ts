@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
-import { ServiceError } from '../lib/errors/service-error.js'
+import { ServiceError } from '../lib/base/service-error.js'
 
 /** Lets requests in flight finish, and refuses with 503 those that arrive later on open connections. */
 async function shutdown (app: FastifyInstance): Promise<void> {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { STATUS_CODES, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { errorBody, statusOf } from '../http/error-responses.js'
-import { ServiceError } from '../lib/errors/service-error.js'
+import { ServiceError } from '../lib/base/service-error.js'
 
 /** The response that the connection is sending. Node exposes it only under this undocumented name. */
 interface Connection extends Socket {

@@ -3,7 +3,7 @@ import fp from 'fastify-plugin'
 import { bodyCodingFault } from '../http/body-coding.js'
 import { toServiceError, unsupportedMediaType } from '../http/error-handling.js'
 import { pathParameter } from '../http/path-parameter.js'
-import type { WebhookSource, WebhookSources } from '../lib/sources/webhook-sources.js'
+import type { WebhookSource, WebhookSources } from '../lib/operations/webhook-sources.js'
 import { bytesOf } from '../http/body-coding.js'
 import { refuseOnBehalfOfHeader } from './auth/on-behalf-of.js'
 

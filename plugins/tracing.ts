@@ -5,7 +5,7 @@ import {
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { requirePackages } from '../lib/models/packages.js'
-import { carryTracer } from '../lib/telemetry/tracing.js'
+import { carryTracer } from '../lib/base/tracing.js'
 import { onResponseClose } from '../http/response-close.js'
 
 const PACKAGES = [

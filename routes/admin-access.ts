@@ -1,9 +1,9 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { AuthMode } from '../lib/config/config.js'
-import { invalidField } from '../lib/errors/service-error.js'
+import { invalidField } from '../lib/base/service-error.js'
 import {
   AccessAnswer, AccessCheckRequest, AccessDecision, AccessRulesAnswer, AdminAccessQuery,
-} from '../lib/memory/schemas.js'
+} from '../lib/operations/schemas.js'
 import { answers, BODY_ERRORS, ROUTE_ERRORS } from './responses.js'
 
 const config = { scope: 'admin' } as const

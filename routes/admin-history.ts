@@ -1,8 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { instantField } from '../lib/memory/records.js'
-import { formatInstant } from '../lib/time/clock.js'
-import { STEP_MS, type HistorySample } from '../lib/telemetry/request-history.js'
+import { instantField } from '../lib/operations/records.js'
+import { formatInstant } from '../lib/base/clock.js'
+import { STEP_MS, type HistorySample } from '../lib/base/request-history.js'
 import { answers, ROUTE_ERRORS } from './responses.js'
 
 const milliseconds = (description: string) => Type.Unsafe<number | null>({ type: ['number', 'null'], description })

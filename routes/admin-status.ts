@@ -2,13 +2,13 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { missingVariables } from '../http/missing-auth-variables.js'
 import { AUTH_MODES, type Config, type ProviderChoice } from '../lib/config/config.js'
-import type { MemoryOverrides } from '../lib/memory/service.js'
-import { providerLabel } from '../lib/providers/registry.js'
-import { formatInstant, type Clock } from '../lib/time/clock.js'
-import { roundedMs } from '../lib/time/rounded-ms.js'
+import type { MemoryOverrides } from '../lib/operations/memory-service.js'
+import { providerLabel } from '../lib/config/providers/registry.js'
+import { formatInstant, type Clock } from '../lib/base/clock.js'
+import { roundedMs } from '../lib/base/rounded-ms.js'
 import { ModelConditionField } from './health.js'
 import { answers, ROUTE_ERRORS } from './responses.js'
-import { optionalOrUndefined } from '../lib/memory/schemas.js'
+import { optionalOrUndefined } from '../lib/operations/schemas.js'
 
 const AUTH_MODES_OR_HOST = [...AUTH_MODES, 'host'] as const
 const STORE_CONDITIONS = ['ok', 'unhealthy', 'failed', 'timed_out'] as const

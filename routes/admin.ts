@@ -1,10 +1,10 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { ServiceError } from '../lib/errors/service-error.js'
-import type { WebhookSources } from '../lib/sources/webhook-sources.js'
-import type { BankKey } from '../lib/identity/context.js'
-import { AdminBanksAnswer, AdminBanksQuery, BankConfigAnswer, BankId, TenantId } from '../lib/memory/schemas.js'
+import { ServiceError } from '../lib/base/service-error.js'
+import type { WebhookSources } from '../lib/operations/webhook-sources.js'
+import type { BankKey } from '../lib/access/context.js'
+import { AdminBanksAnswer, AdminBanksQuery, BankConfigAnswer, BankId, TenantId } from '../lib/operations/schemas.js'
 import { answers, BODY_ERRORS, ROUTE_ERRORS } from './responses.js'
 
 const config = { scope: 'admin' } as const

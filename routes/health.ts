@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
 import type { AuthConfig } from '../lib/config/config.js'
-import { ServiceError } from '../lib/errors/service-error.js'
+import { ServiceError } from '../lib/base/service-error.js'
 import { MODEL_CONDITIONS } from '../lib/models/health.js'
-import { roundedMs } from '../lib/time/rounded-ms.js'
-import { answers, PROBE_ERRORS } from '../routes/responses.js'
+import { roundedMs } from '../lib/base/rounded-ms.js'
+import { answers, PROBE_ERRORS } from './responses.js'
 import { missingVariables } from '../http/missing-auth-variables.js'
 
 const Alive = Type.Object({ status: Type.Literal('ok') }, {

@@ -1,11 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { isRepeated } from '../http/repeated-header.js'
-import { invalidField } from '../lib/errors/service-error.js'
+import { invalidField } from '../lib/base/service-error.js'
 import {
   IDEMPOTENCY_KEY_IN_WORDS, isIdempotencyKey, requestFingerprint, type IdempotencyKey,
-} from '../lib/memory/idempotency.js'
-import { IDEMPOTENCY_PERIOD } from '../lib/memory/schemas.js'
+} from '../lib/operations/idempotency.js'
+import { IDEMPOTENCY_PERIOD } from '../lib/operations/schemas.js'
 
 /** The schema for the OpenAPI document. readKey() checks the value, because its error is more specific. */
 export const IdempotencyHeaders = Type.Object({

@@ -1,8 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { bytesOf } from '../http/body-coding.js'
-import { RetainAnswer } from '../lib/memory/schemas.js'
-import type { WebhookSources } from '../lib/sources/webhook-sources.js'
+import { RetainAnswer } from '../lib/operations/schemas.js'
+import type { WebhookSources } from '../lib/operations/webhook-sources.js'
 import { LIMIT_ERRORS } from '../lib/operations/operation.js'
 import { answers, BODY_ERRORS, ROUTE_ERRORS } from './responses.js'
 

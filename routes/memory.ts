@@ -5,9 +5,10 @@ import {
   getBankConfig, getBankConfigHistory, patchBankConfig, putBankConfig, resetBankConfig,
 } from '../lib/operations/bank-settings.js'
 import { deleteBank, getBank, getBankGrowth, getBankStatistics, listBanks } from '../lib/operations/banks.js'
+import { explainRecall } from '../lib/operations/explain.js'
 import { forget } from '../lib/operations/forget.js'
 import { getMemory, getMemoryNeighbours, listMemories } from '../lib/operations/memories.js'
-import { explainRecall, recall } from '../lib/operations/recall.js'
+import { recall } from '../lib/operations/recall.js'
 import { retain, retainBatch } from '../lib/operations/retain.js'
 import { reflectRoutes } from './reflect.js'
 import { serve } from './serve.js'

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { decodedPath } from '../http/decoded-path.js'
 import { addressOf, endpointPath, METADATA_PATH } from '../http/resource-metadata.js'
-import { ServiceError } from '../lib/errors/service-error.js'
+import { ServiceError } from '../lib/base/service-error.js'
 
 interface ResourceMetadataOptions {
   issuer: string

@@ -1,7 +1,7 @@
 import { ERROR_RESPONSES } from '../http/error-responses.js'
 import { errorSchema } from '../http/error-schema.js'
 import { OWN_HEADERS, type ResponseHeader } from '../http/response-headers.js'
-import type { ErrorCode } from '../lib/errors/service-error.js'
+import type { ErrorCode } from '../lib/base/service-error.js'
 
 /** Codes that any route can return. Probes are answered even when the server is busy. */
 export const PROBE_ERRORS = ['host_not_allowed', 'shutting_down'] as const satisfies readonly ErrorCode[]

@@ -1,11 +1,13 @@
 import { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { BankId, exportLine, IMPORT_DEFAULTS, ImportAnswer, importLine, ImportQuery } from '../lib/memory/schemas.js'
+import {
+  BankId, exportLine, IMPORT_DEFAULTS, ImportAnswer, importLine, ImportQuery,
+} from '../lib/operations/schemas.js'
 import { onResponseClose } from '../http/response-close.js'
 import { bodyCodingFault, bytesOf } from '../http/body-coding.js'
 import { disconnectSignal } from '../http/disconnect-signal.js'
-import { withoutUndefined } from '../lib/validation/members.js'
+import { withoutUndefined } from '../lib/base/members.js'
 import { LIMIT_ERRORS } from '../lib/operations/operation.js'
 import { IdempotencyHeaders, idempotencyOf } from './idempotency.js'
 import { answers, CALLER_ERRORS, IDEMPOTENCY_ERRORS, withHeaders } from './responses.js'

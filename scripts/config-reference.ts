@@ -1,8 +1,8 @@
 import { describe } from '../lib/config/file.js'
 import { FileSchema } from '../lib/config/schema.js'
 import { type Kind, type Variable, VARIABLES } from '../lib/config/variables.js'
-import { PROVIDER_SETTINGS, type ProviderSettings } from '../lib/providers/schemas.js'
-import type { SchemaNode } from '../lib/validation/schema-node.js'
+import { PROVIDER_SETTINGS, type ProviderSettings } from '../lib/config/providers/schemas.js'
+import type { SchemaNode } from '../lib/base/schema-node.js'
 
 /** A configuration file that uses most sections; docs/configuration.md shows it and a test loads it. */
 const EXAMPLE = `\

@@ -1,5 +1,5 @@
 import type { CommandConfig } from '../lib/config/load.js'
-import { ProviderError } from '../lib/providers/registry.js'
+import { ProviderError } from '../lib/config/providers/registry.js'
 import type { Executor } from '../lib/stores/sql/executor.js'
 import { quoteSchema } from '../lib/stores/sql/migrations.js'
 import {

@@ -1,6 +1,6 @@
 import { applyEnvFile } from '../lib/config/env-file.js'
 import { ConfigurationError } from '../lib/config/problems.js'
-import { ProviderError } from '../lib/providers/registry.js'
+import { ProviderError } from '../lib/config/providers/registry.js'
 import { SqlError } from '../lib/stores/sql/executor.js'
 import { applyMigrations } from './apply-migrations.js'
 

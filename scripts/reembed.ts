@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util'
 import { applyEnvFile } from '../lib/config/env-file.js'
 import { ConfigurationError } from '../lib/config/problems.js'
-import { ServiceError } from '../lib/errors/service-error.js'
-import { ProviderError } from '../lib/providers/registry.js'
+import { ServiceError } from '../lib/base/service-error.js'
+import { ProviderError } from '../lib/config/providers/registry.js'
 import { SqlError } from '../lib/stores/sql/executor.js'
 import { reembedBanks } from './reembed-banks.js'
 

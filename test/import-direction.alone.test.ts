@@ -24,21 +24,21 @@ const FORBIDDEN: Array<[file: string, imported: string]> = [
   ['lib/access/patterns.ts', '../memory/service.js'],
   ['lib/stores/in-memory/store.ts', '../../retrieval/fusion.js'],
   ['lib/models/mock/language-model.ts', '../../stores/filters.js'],
-  ['lib/identity/context.ts', '../access/patterns.js'],
-  ['lib/policy/settings.ts', '../memory/records.js'],
+  ['lib/access/context.ts', '../access/patterns.js'],
+  ['lib/operations/operator-settings.ts', '../memory/records.js'],
   ['lib/config/load.ts', '../access/patterns.js'],
-  ['lib/time/clock.ts', '../identity/context.js'],
-  ['lib/memory/banks.ts', '../sources/signature.js'],
-  ['lib/memory/banks.ts', '../../plugins/errors.js'],
-  ['lib/memory/banks.ts', '../../http/error-responses.js'],
-  ['lib/memory/banks.ts', 'fastify'],
+  ['lib/base/clock.ts', '../identity/context.js'],
+  ['lib/operations/bank-browser.ts', '../sources/signature.js'],
+  ['lib/operations/bank-browser.ts', '../../plugins/errors.js'],
+  ['lib/operations/bank-browser.ts', '../../http/error-responses.js'],
+  ['lib/operations/bank-browser.ts', 'fastify'],
 ]
 
 const ALLOWED: Array<[file: string, imported: string]> = [
   ['lib/access/access-control.ts', '../identity/context.js'],
   ['lib/stores/in-memory/store.ts', '../../errors/service-error.js'],
-  ['lib/memory/banks.ts', '../retrieval/fusion.js'],
-  ['lib/sources/webhook-sources.ts', '../memory/service.js'],
+  ['lib/operations/bank-browser.ts', '../retrieval/fusion.js'],
+  ['lib/operations/webhook-sources.ts', '../memory/service.js'],
 ]
 
 for (const [file, imported] of FORBIDDEN) {

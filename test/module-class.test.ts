@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { FileConfig } from '../lib/config/schema.js'
-import { makeProvider, ProviderError } from '../lib/providers/registry.js'
+import { makeProvider, ProviderError } from '../lib/config/providers/registry.js'
 import { vectorStores } from '../lib/stores/registry.js'
 import { vectorStoreContract } from './contract/vector-store.js'
 import { testApp, type TestApp } from './helpers/app.js'

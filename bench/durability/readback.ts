@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { MemoriesAnswer, RecallAnswer, StatisticsAnswer } from '../../lib/memory/schemas.js'
+import { MemoriesAnswer, RecallAnswer, StatisticsAnswer } from '../../lib/operations/schemas.js'
 import { checker } from '../checker.js'
 import type { Random } from '../http/vocabulary.js'
 import type { Exchange, HttpClient } from './http-client.js'

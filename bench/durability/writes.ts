@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { checker } from '../checker.js'
-import { RetainAnswer, RetainBatchAnswer } from '../../lib/memory/schemas.js'
+import { RetainAnswer, RetainBatchAnswer } from '../../lib/operations/schemas.js'
 import type { HttpClient } from './http-client.js'
 
 export const BANK = 'durability'

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { embeddingProviders } from '../../lib/models/registry.js'
 import type { EmbeddingProvider } from '../../lib/models/embedding-provider.js'
-import { makeProvider } from '../../lib/providers/registry.js'
+import { makeProvider } from '../../lib/config/providers/registry.js'
 
 /** A provider whose vectors are kept in a file, because computing them takes minutes. */
 export async function openCached (name: string, file: string | undefined): Promise<EmbeddingProvider> {

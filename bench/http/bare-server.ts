@@ -3,7 +3,7 @@ import Fastify from 'fastify'
 import { Type } from 'typebox'
 import {
   RecallAnswer, RecallRequest, ReflectAnswer, ReflectRequest, RetainAnswer, RetainRequest,
-} from '../../lib/memory/schemas.js'
+} from '../../lib/operations/schemas.js'
 import { checker } from '../checker.js'
 import { Recordings } from './recordings.js'
 

@@ -1,4 +1,4 @@
-import { RecallAnswer, ReflectAnswer, RetainAnswer } from '../../lib/memory/schemas.js'
+import { RecallAnswer, ReflectAnswer, RetainAnswer } from '../../lib/operations/schemas.js'
 import { checker } from '../checker.js'
 import type { JsonClient } from '../json-client.js'
 import { Corpus, type Text } from './corpus.js'

@@ -1,6 +1,6 @@
 import type * as accessControl from '../../lib/access/access-control.js'
 import type * as configLoad from '../../lib/config/load.js'
-import type * as memoryService from '../../lib/memory/service.js'
+import type * as memoryService from '../../lib/operations/memory-service.js'
 import { configurationOf, type Setting } from './setting.js'
 
 export interface BuiltService {

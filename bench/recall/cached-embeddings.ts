@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import type * as localProvider from '../../lib/models/local/embedding-provider.js'
 import type { EmbeddingProvider, EmbedOptions } from '../../lib/models/embedding-provider.js'
-import type { ProviderConfig } from '../../lib/providers/registry.js'
+import type { ProviderConfig } from '../../lib/config/providers/registry.js'
 
 const KEY_BYTES = 32
 /** Texts per request; the vectors are written to the file after each. */

@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks'
-import type { MemoryService } from '../../lib/memory/service.js'
+import type { MemoryService } from '../../lib/operations/memory-service.js'
 import { summarize, type LatencySummary } from '../percentiles.js'
 import { formatTable } from '../table.js'
 import { builtService } from './built-service.js'

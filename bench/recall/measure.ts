@@ -1,4 +1,4 @@
-import type { RetainAnswer, RetainItem } from '../../lib/memory/schemas.js'
+import type { RetainAnswer, RetainItem } from '../../lib/operations/schemas.js'
 import type { Conversation, Turn } from './conversation-types.js'
 import { untilEmbedded } from './until-embedded.js'
 import type { MeasuredService } from './measured-service.js'

@@ -1,9 +1,9 @@
 import { performance } from 'node:perf_hooks'
 import { Type } from 'typebox'
-import type { MemoryService } from '../../lib/memory/service.js'
+import type { MemoryService } from '../../lib/operations/memory-service.js'
 import {
   RecallAnswer, RetainAnswer, RetainBatchAnswer, type RecallRequest, type RetainBatchRequest, type RetainRequest,
-} from '../../lib/memory/schemas.js'
+} from '../../lib/operations/schemas.js'
 import { checker } from '../checker.js'
 import type { JsonClient } from '../json-client.js'
 

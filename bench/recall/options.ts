@@ -6,7 +6,7 @@ import { ATTRIBUTES, type Attribute } from './attributes.js'
 import { parseJson } from './conversation.js'
 import { PIPELINES } from './pipelines.js'
 import { STORES, type Embedder, type StoreName } from './setting.js'
-import { isJsonObject } from '../../lib/validation/json-object.js'
+import { isJsonObject } from '../../lib/base/json-object.js'
 
 const OWN_DATA = fileURLToPath(new URL('own-conversation.json', import.meta.url))
 /** As the name of a pipeline: the default one with the embedder `local`. */

@@ -3,7 +3,7 @@ import { parse } from 'yaml'
 import { SCORER_TABLE } from '../../lib/config/scorer-table.js'
 import { UnusableInput } from '../checker.js'
 import { readTextFile } from './conversation.js'
-import { isJsonObject } from '../../lib/validation/json-object.js'
+import { isJsonObject } from '../../lib/base/json-object.js'
 
 /** The `retrieval` section of a configuration file; the gateway checks it. */
 export type Retrieval = Readonly<Record<string, unknown>>

@@ -1,4 +1,4 @@
-import type { MemoryService } from '../../lib/memory/service.js'
+import type { MemoryService } from '../../lib/operations/memory-service.js'
 import { contentStems } from '../../lib/text/analysis.js'
 import { withSpeakerApart } from '../recall/attributes.js'
 import { builtService } from '../recall/built-service.js'

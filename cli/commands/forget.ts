@@ -3,7 +3,7 @@ import { Questions } from '../ask.js'
 import { CommandError, usageError } from '../failures.js'
 import { note, writeJson, writeLine } from '../output.js'
 import { conditionsOf, withServer, type ConditionOptions, type ServerOptions } from '../server-command.js'
-import { withoutUndefined } from '../../lib/validation/members.js'
+import { withoutUndefined } from '../../lib/base/members.js'
 
 interface ForgetOptions extends ServerOptions, ConditionOptions {
   id?: string[]

@@ -1,4 +1,4 @@
-import { unlessAborted } from '../../lib/concurrency/aborting.js'
+import { unlessAborted } from '../../lib/base/aborting.js'
 import { type ImportBankAnswer, type MemoryGatewayClient, MemoryGatewayError } from '../../packages/client/src/index.js'
 import { CommandError, EXIT, usageError } from '../failures.js'
 import type { Call } from '../gateway.js'

@@ -1,4 +1,4 @@
-import { packageVersion } from '../../lib/resources/package-file.js'
+import { packageVersion } from '../../lib/base/package-file.js'
 import { runMcpStdio } from '../../mcp/stdio.js'
 import { checkedConfig } from '../config/check.js'
 import { applyConfigOption, applyNamedEnvFile, type ConfigOptions } from '../configuration.js'

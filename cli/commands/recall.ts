@@ -1,7 +1,7 @@
 import { numberOf, recordOf, recordsOf, textOf, textsOf, type Answer } from '../answers.js'
 import { columns, note, writeJson, writeLine } from '../output.js'
 import { filtersOf, scopeOf, withServer, type FilterOptions, type ServerOptions } from '../server-command.js'
-import { withoutUndefined } from '../../lib/validation/members.js'
+import { withoutUndefined } from '../../lib/base/members.js'
 
 interface RecallOptions extends ServerOptions, FilterOptions {
   maxResults?: number

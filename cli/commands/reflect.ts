@@ -3,7 +3,7 @@ import { recordsOf, textsOf, type Answer } from '../answers.js'
 import { CommandError } from '../failures.js'
 import { note, printable, write, writeJson, writeLine } from '../output.js'
 import { filtersOf, scopeOf, withServer, type FilterOptions, type ServerOptions } from '../server-command.js'
-import { withoutUndefined } from '../../lib/validation/members.js'
+import { withoutUndefined } from '../../lib/base/members.js'
 import { hitLines } from './recall.js'
 
 interface ReflectOptions extends ServerOptions, FilterOptions {

@@ -2,7 +2,7 @@ import { CommandError, usageError } from '../failures.js'
 import type { Metadata } from '../option-values.js'
 import { note, writeJson, writeLine } from '../output.js'
 import { withServer, type ServerOptions } from '../server-command.js'
-import { withoutUndefined } from '../../lib/validation/members.js'
+import { withoutUndefined } from '../../lib/base/members.js'
 
 /** More than any gateway accepts; without a limit, an endless input would fill the memory of the process. */
 const MAX_INPUT_BYTES = 64 * 1024 * 1024

@@ -3,13 +3,13 @@ import type { Config, ProviderChoice } from '../../lib/config/config.js'
 import { configsWithoutProvider } from '../../lib/config/report.js'
 import { checkAutoSettings, embeddingProviders, languageModels, rerankers } from '../../lib/models/registry.js'
 import { checkAddress, checkCombinations } from '../../lib/models/remote/endpoint.js'
-import { OperatorSettings } from '../../lib/policy/settings.js'
+import { OperatorSettings } from '../../lib/operations/operator-settings.js'
 import {
   checkProviderName, ProviderError, refuseUnknownKeys, type ProviderConfig, type ProviderKind,
-} from '../../lib/providers/registry.js'
-import { PROVIDER_SETTINGS } from '../../lib/providers/schemas.js'
-import type { AddressSettings } from '../../lib/providers/schemas/endpoints.js'
-import { settingsCheck } from '../../lib/providers/settings.js'
+} from '../../lib/config/providers/registry.js'
+import { PROVIDER_SETTINGS } from '../../lib/config/providers/schemas.js'
+import type { AddressSettings } from '../../lib/config/providers/schemas/endpoints.js'
+import { settingsCheck } from '../../lib/config/providers/settings.js'
 import { vectorStores } from '../../lib/stores/registry.js'
 import { databaseUrl, postgresSettings } from '../../lib/stores/sql/providers.js'
 

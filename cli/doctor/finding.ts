@@ -1,4 +1,4 @@
-import { messageOf } from '../../lib/errors/message-of.js'
+import { messageOf } from '../../lib/base/message-of.js'
 
 type FindingStatus = 'ok' | 'warning' | 'failed' | 'skipped'
 

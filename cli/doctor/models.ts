@@ -1,9 +1,9 @@
 import type { Config, ProviderChoice } from '../../lib/config/config.js'
-import { embeddingSpace } from '../../lib/memory/open-providers.js'
+import { embeddingSpace } from '../../lib/operations/open-providers.js'
 import { embeddingProviders, languageModels, rerankers } from '../../lib/models/registry.js'
-import { makeProvider, type ProviderKind } from '../../lib/providers/registry.js'
+import { makeProvider, type ProviderKind } from '../../lib/config/providers/registry.js'
 import type { EmbeddingSpace } from '../../lib/stores/vector-store.js'
-import { formatInstant } from '../../lib/time/clock.js'
+import { formatInstant } from '../../lib/base/clock.js'
 import { note } from '../output.js'
 import { failed, failedWith, ok, type Finding } from './finding.js'
 

@@ -2,7 +2,7 @@ import { type Answer } from '../answers.js'
 import {
   optionalSeconds, optionalText, requireList, requireObject, requireText, type FoundMemory,
 } from './shape.js'
-import { isJsonObject } from '../../lib/validation/json-object.js'
+import { isJsonObject } from '../../lib/base/json-object.js'
 
 /** More messages than any real conversation has. */
 const MAX_BRANCH = 100_000

@@ -2,7 +2,7 @@ import { type Answer } from '../answers.js'
 import {
   optionalInstant, optionalText, requireList, requireObject, requireText, UnknownShape, type FoundMemory,
 } from './shape.js'
-import { isJsonObject } from '../../lib/validation/json-object.js'
+import { isJsonObject } from '../../lib/base/json-object.js'
 
 /** The speaker by each sender. */
 const SPEAKERS = new Map([['human', 'user'], ['assistant', 'assistant']])

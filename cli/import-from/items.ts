@@ -1,5 +1,5 @@
-import { messageOf } from '../../lib/errors/message-of.js'
-import { beginningOf } from '../../lib/validation/shorten.js'
+import { messageOf } from '../../lib/base/message-of.js'
+import { beginningOf } from '../../lib/base/shorten.js'
 import { CommandError, usageError } from '../failures.js'
 import { TextParts, type ImportContent, type ImportItem } from '../import-lines.js'
 import { fromChatGpt } from './chatgpt.js'

@@ -2,7 +2,7 @@ import { type Answer } from '../answers.js'
 import {
   flatMetadata, objectsUnder, optionalInstant, requireList, requireObject, requireText, UnknownShape, type FoundMemory,
 } from './shape.js'
-import { isJsonObject } from '../../lib/validation/json-object.js'
+import { isJsonObject } from '../../lib/base/json-object.js'
 
 /** Members of a value that hold its text, as the memory tools of LangChain write them. */
 const TEXTS = ['content', 'text', 'memory', 'data'] as const

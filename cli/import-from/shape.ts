@@ -1,9 +1,9 @@
 import { type Answer } from '../answers.js'
 import { CommandError } from '../failures.js'
-import { parseInstant } from '../../lib/time/clock.js'
-import { DAY_MS } from '../../lib/time/days.js'
+import { parseInstant } from '../../lib/base/clock.js'
+import { DAY_MS } from '../../lib/base/days.js'
 import { speakerProblem, trimSpeaker } from '../../lib/stores/speaker.js'
-import { isJsonObject } from '../../lib/validation/json-object.js'
+import { isJsonObject } from '../../lib/base/json-object.js'
 
 /** A memory as an import accepts it, and its place in the source. Its JSON has no members that are undefined. */
 export interface FoundMemory {

@@ -1,6 +1,6 @@
-import { ServiceError } from '../errors/service-error.js'
-import type { RequestContext } from '../identity/context.js'
-import { NO_TELEMETRY, type Telemetry } from '../telemetry/telemetry.js'
+import { ServiceError } from '../base/service-error.js'
+import { NO_TELEMETRY, type Telemetry } from '../base/telemetry.js'
+import type { RequestContext } from './context.js'
 import { compileOwners } from './owners.js'
 import { compilePattern, compilePrincipalPattern, isLiteral, type Matcher } from './patterns.js'
 

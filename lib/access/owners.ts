@@ -1,4 +1,4 @@
-import { splitPrincipal } from '../identity/context.js'
+import { splitPrincipal } from './context.js'
 
 const TYPE = /^[a-z][a-z0-9_]*$/
 

@@ -1,4 +1,4 @@
-import { withLowerType } from '../identity/context.js'
+import { withLowerType } from './context.js'
 
 /** Decides whether a name matches. */
 export type Matcher = (name: string) => boolean

@@ -1,6 +1,6 @@
-import { withLowerType, type RequestContext } from '../identity/context.js'
-import { lowestTrust, type Trust } from '../identity/trust.js'
+import { withLowerType, type RequestContext } from './context.js'
 import { compilePrincipalPattern, isLiteral, type Matcher } from './patterns.js'
+import { lowestTrust, type Trust } from './trust.js'
 
 export interface TrustRule {
   /** A principal, or a prefix before one trailing `*`. */

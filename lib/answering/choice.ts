@@ -1,5 +1,5 @@
-import { giveWay, isDue } from '../concurrency/event-loop.js'
-import { dayOf } from '../time/days.js'
+import { dayOf } from '../base/days.js'
+import { giveWay, isDue } from '../base/event-loop.js'
 import {
   isAssistant, readQuestion, hasWordOrMatter, statedIn, type Asked, type AskedFor, type Statement, type Told,
 } from './statements.js'

@@ -1,5 +1,5 @@
+import { isHighSurrogate, isLowSurrogate } from '../base/code-points.js'
 import { visibleText } from '../text/disguises.js'
-import { isHighSurrogate, isLowSurrogate } from '../validation/code-points.js'
 import { NO_ANSWER } from './marks.js'
 import { addressesIn, definesLink, readCode, readProse, type SourceBounds } from './markup.js'
 import { SentenceReader, type TextUnit } from './sentence-reader.js'

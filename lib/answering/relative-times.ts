@@ -1,6 +1,6 @@
-import { timeSpans } from '../retrieval/dates.js'
-import { MONTHS, SHORT_WEEKDAY, WEEKDAYS } from '../retrieval/calendar-periods.js'
-import { DAY_MS } from '../time/days.js'
+import { DAY_MS } from '../base/days.js'
+import { MONTHS, SHORT_WEEKDAY, WEEKDAYS } from '../ranking/calendar-periods.js'
+import { timeSpans } from '../ranking/dates.js'
 
 const NUMBER = String.raw`(?:\d{1,3}|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)`
 const WEEKDAY = `(?:${WEEKDAYS.join('|')})day`

@@ -1,10 +1,10 @@
-import { invalidField } from '../errors/service-error.js'
+import { INSTANT_RULE, parseInstant } from '../base/clock.js'
+import { parseDay } from '../base/days.js'
+import { isUuid } from '../base/ids.js'
+import { isJsonObject } from '../base/json-object.js'
+import { invalidField } from '../base/service-error.js'
+import { shorten } from '../base/shorten.js'
 import type { JsonSchema } from '../models/language-model.js'
-import { INSTANT_RULE, parseInstant } from '../time/clock.js'
-import { parseDay } from '../time/days.js'
-import { isUuid } from '../validation/ids.js'
-import { isJsonObject } from '../validation/json-object.js'
-import { shorten } from '../validation/shorten.js'
 
 /** A test takes time linear in the length of the text. A rule completes a sentence that begins with a field's name. */
 const FORMATS: ReadonlyMap<string, { test: (text: string) => boolean, rule: string }> = new Map([

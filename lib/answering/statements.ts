@@ -1,13 +1,13 @@
-import { giveWay, isDue } from '../concurrency/event-loop.js'
+import { parseInstant } from '../base/clock.js'
+import { giveWay, isDue } from '../base/event-loop.js'
 import type { Evidence } from '../models/language-model.js'
-import { frameWordsOf } from '../retrieval/query.js'
-import { NAME_BEFORE_TEXT } from '../retrieval/scoring/signals.js'
+import { frameWordsOf } from '../ranking/query.js'
+import { NAME_BEFORE_TEXT } from '../ranking/scoring/signals.js'
 import { ASSISTANTS } from '../stores/context.js'
 import { otherForms } from '../text/alternative-terms.js'
 import { contentStems, sentencesOf } from '../text/analysis.js'
 import { STOP_WORDS } from '../text/stop-words.js'
 import { stem, words } from '../text/words.js'
-import { parseInstant } from '../time/clock.js'
 
 /**
  * What people tell about themselves and change: a statement of such a matter and one of its change share no word

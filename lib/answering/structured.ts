@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import secureJson from 'secure-json-parse'
+import { codePointsUpTo } from '../base/code-points.js'
+import { isJsonObject } from '../base/json-object.js'
 import type { JsonSchema } from '../models/language-model.js'
-import { codePointsUpTo } from '../validation/code-points.js'
-import { isJsonObject } from '../validation/json-object.js'
 import { isAbstention } from './citations.js'
 import { brokenFormat, childPath, isFiniteThroughout } from './response-schema.js'
 

@@ -1,6 +1,6 @@
+import { withDefaults, type Resolved } from '../base/defaults.js'
+import { parseHostPattern } from '../base/uri.js'
 import { FileSchema, type Bounds, type FileConfig } from './schema.js'
-import { parseHostPattern } from '../validation/uri.js'
-import { withDefaults, type Resolved } from '../validation/defaults.js'
 
 /** How callers authenticate. The lists of answers, of the environment and of `init` derive from this one. */
 export const AUTH_MODES = ['dev', 'api_key', 'jwt_hs256', 'jwt_oidc'] as const

@@ -1,10 +1,10 @@
+import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { didYouMean } from '../errors/wording.js'
-import { parseHost, parseHostPattern, parseOrigin, isLoopback } from '../validation/uri.js'
+import { parseHost, parseHostPattern, parseOrigin, isLoopback } from '../base/uri.js'
+import { didYouMean } from '../base/wording.js'
+import type { AuthMode, Config } from './config.js'
 import { quote, quoteAll } from './problems.js'
 import { SWITCH_OFF, SWITCH_ON, variable, AUTH_MODE_CHOICES, LOG_LEVELS, type VariableName } from './variables.js'
-import { readFileSync } from 'node:fs'
-import type { AuthMode, Config } from './config.js'
 
 /** Environment variables by name. */
 export type Environment = Readonly<Record<string, string | undefined>>

@@ -1,17 +1,17 @@
+import { resolve } from 'node:path'
+import type { ErrorObject } from 'ajv'
 import {
   LineCounter, parseDocument, isAlias, isMap, isNode, isScalar, isSeq, type ErrorCode, type Alias, type Document,
   type Node, type Pair, type YAMLMap, type YAMLSeq,
 } from 'yaml'
-import { childOf, mayBeEmpty, branchOf, branchTypes, type SchemaNode } from '../validation/schema-node.js'
-import { resolve } from 'node:path'
-import { formatPath, toPointer, fromPointer, printable, quote, quoteAll, type Path } from './problems.js'
+import { isJsonObject } from '../base/json-object.js'
+import { SETTINGS_WORDS, validatorOf, valuesOf } from '../base/schema-check.js'
+import { childOf, mayBeEmpty, branchOf, branchTypes, type SchemaNode } from '../base/schema-node.js'
+import { didYouMean, nearest } from '../base/wording.js'
 import { reasonOf, type EnvironmentReader, type ReadFile } from './environment.js'
+import { formatPath, toPointer, fromPointer, printable, quote, quoteAll, type Path } from './problems.js'
+import { PROVIDER_SETTINGS } from './providers/schemas.js'
 import { FileSchema, type FileConfig } from './schema.js'
-import { PROVIDER_SETTINGS } from '../providers/schemas.js'
-import { isJsonObject } from '../validation/json-object.js'
-import type { ErrorObject } from 'ajv'
-import { didYouMean, nearest } from '../errors/wording.js'
-import { SETTINGS_WORDS, validatorOf, valuesOf } from '../validation/schema-check.js'
 
 const ERROR_LIMIT = 3
 

@@ -1,19 +1,19 @@
+import { hkdfSync } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { boundsOf, type FileConfig } from './schema.js'
+import { withoutUndefined } from '../base/members.js'
+import { settingsOf, type AuthMode, type Config } from './config.js'
 import {
   EnvironmentReader, readUtf8, readDatabase, readSettings, type Environment, type ReadFile,
   type EnvironmentSettings,
 } from './environment.js'
+import { checkFileConfig, readFileConfig, withTypedSettings, type CheckedFile } from './file.js'
 import { ConfigurationError, quote } from './problems.js'
-import { settingsOf, type AuthMode, type Config } from './config.js'
 import {
   fileProblems, unusedSettings, collectCallerWarnings, collectWarnings, databaseVariable, loopbackDatabaseWarning,
 } from './report.js'
+import { boundsOf, type FileConfig } from './schema.js'
 import { type VariableName, findUnknownVariables } from './variables.js'
-import { checkFileConfig, readFileConfig, withTypedSettings, type CheckedFile } from './file.js'
-import { hkdfSync } from 'node:crypto'
-import { withoutUndefined } from '../validation/members.js'
 
 export interface LoadOptions {
   /** The configuration as an object, in the place of SERVICES_CONFIG_PATH. No `${NAME}` in it is replaced. */

@@ -1,6 +1,6 @@
-import { shorten } from '../validation/shorten.js'
-import { isJsonObject } from '../validation/json-object.js'
-import { pointerSegments } from '../validation/json-object.js'
+import { isJsonObject } from '../base/json-object.js'
+import { pointerSegments } from '../base/json-object.js'
+import { shorten } from '../base/shorten.js'
 
 /** Every problem of the configuration in one error. No message contains the value of a secret. */
 export class ConfigurationError extends Error {

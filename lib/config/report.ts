@@ -1,13 +1,13 @@
-import { formatPath, quote } from './problems.js'
-import { FileSchema, type FileConfig, SIGNATURE_HEADER } from './schema.js'
-import { tracingWarnings, type Environment, type EnvironmentSettings } from './environment.js'
-import { isLoopback } from '../validation/uri.js'
-import { type Variable, VARIABLES, type VariableName } from './variables.js'
-import { RemoteEmbeddingSettings, RerankEndpointSettings } from '../providers/schemas/endpoints.js'
-import { canMatchPrincipal } from '../identity/context.js'
-import { PRINCIPAL_PATTERN_IN_WORDS } from '../validation/ids.js'
+import { canMatchPrincipal } from '../access/context.js'
+import { PRINCIPAL_PATTERN_IN_WORDS } from '../base/ids.js'
+import { isLoopback } from '../base/uri.js'
+import { didYouMean } from '../base/wording.js'
 import type { AuthMode } from './config.js'
-import { didYouMean } from '../errors/wording.js'
+import { tracingWarnings, type Environment, type EnvironmentSettings } from './environment.js'
+import { formatPath, quote } from './problems.js'
+import { RemoteEmbeddingSettings, RerankEndpointSettings } from './providers/schemas/endpoints.js'
+import { FileSchema, type FileConfig, SIGNATURE_HEADER } from './schema.js'
+import { type Variable, VARIABLES, type VariableName } from './variables.js'
 
 /** Those whose default has no settings, with that default. The other defaults, in_memory and auto, have some. */
 const DEFAULTS = { llm_provider: FileSchema.properties.llm_provider.default, reranker: undefined }

@@ -1,11 +1,11 @@
 import { Type, type Static, type TNumber } from 'typebox'
-import { withoutUndefined } from '../validation/members.js'
-import { TRUST_LEVELS } from '../identity/trust.js'
+import { TRUST_LEVELS } from '../access/trust.js'
 import {
   section, sectionOfSettings, setting, withoutDefaults, withDefaults, type TDefaulted, type Resolved,
-} from '../validation/defaults.js'
+} from '../base/defaults.js'
+import { BANK_ID, BANK_ID_IN_WORDS, PRINCIPAL, PRINCIPAL_IN_WORDS } from '../base/ids.js'
+import { withoutUndefined } from '../base/members.js'
 import { SCORER_TABLE } from './scorer-table.js'
-import { BANK_ID, BANK_ID_IN_WORDS, PRINCIPAL, PRINCIPAL_IN_WORDS } from '../validation/ids.js'
 
 // Annotations for messages and for the reference (docs/configuration.md), which validation ignores: `x-allowed`
 // describes a pattern in words, `x-keys` the keys of a map.

@@ -1,5 +1,5 @@
 /**
- * The scorers of recall (lib/retrieval/scoring/scorers.ts) with their default weights, relative to a lexical weight of
+ * The scorers of recall (lib/ranking/scoring/scorers.ts) with their default weights, relative to a lexical weight of
  * 1. docs/recall-quality.md has their origin and their effect.
  */
 export const SCORER_TABLE = {

@@ -1,8 +1,8 @@
-import { MAX_BYTES } from './schema.js'
-import { AUTH_MODES, type AuthMode, type Config } from './config.js'
 import { distance } from 'fastest-levenshtein'
+import { AUTH_MODES, type AuthMode, type Config } from './config.js'
 import type { Environment } from './environment.js'
 import { printable } from './problems.js'
+import { MAX_BYTES } from './schema.js'
 
 export const LOG_LEVELS = [
   'fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent',

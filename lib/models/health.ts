@@ -1,6 +1,6 @@
-import type { BreakerState } from '../concurrency/circuit-breaker.js'
-import { RemoteEmbeddingSettings } from '../providers/schemas/endpoints.js'
-import type { ModelCallRecord, Telemetry } from '../telemetry/telemetry.js'
+import type { BreakerState } from '../base/circuit-breaker.js'
+import type { ModelCallRecord, Telemetry } from '../base/telemetry.js'
+import { RemoteEmbeddingSettings } from '../config/providers/schemas/endpoints.js'
 
 /** The current state of a provider, for metrics. The counts of the cache only rise. */
 export interface ModelStatus {

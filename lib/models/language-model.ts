@@ -1,5 +1,5 @@
-import type { ModelStatus } from './health.js'
 import { sumTokens, TokenCount } from '../text/tokens.js'
+import type { ModelStatus } from './health.js'
 
 export interface Message {
   role: 'system' | 'user' | 'assistant'

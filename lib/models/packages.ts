@@ -1,4 +1,4 @@
-import { ProviderError } from '../providers/registry.js'
+import { ProviderError } from '../config/providers/registry.js'
 
 /** @returns the URL that `import` of the package would load; undefined when it is not installed */
 export function findPackage (specifier: string): string | undefined {

@@ -1,17 +1,17 @@
 import {
   refuseUnknownKeys, type ProviderKind, ProviderError, type ProviderConfig, type ProviderContext,
-} from '../providers/registry.js'
+} from '../config/providers/registry.js'
+import { AutoEmbeddingSettings, LocalEmbeddingSettings } from '../config/providers/schemas/workers.js'
+import { settingsCheck } from '../config/providers/settings.js'
 import { EMBEDDING_PROVIDER_METHODS, type EmbeddingProvider } from './embedding-provider.js'
 import { LANGUAGE_MODEL_METHODS, type LanguageModel } from './language-model.js'
-import { requirePackages } from './packages.js'
-import { MockEmbeddingProvider } from './mock/embedding-provider.js'
-import { MockLanguageModel } from './mock/language-model.js'
-import { RERANKER_METHODS, type Reranker } from './reranker.js'
-import { AutoEmbeddingSettings, LocalEmbeddingSettings } from '../providers/schemas/workers.js'
-import { settingsCheck } from '../providers/settings.js'
 import {
   hasLocalEmbeddings, LOCAL_DIMENSIONS, LOCAL_MODEL, localEmbeddings, type LocalInternals,
 } from './local/embedding-provider.js'
+import { MockEmbeddingProvider } from './mock/embedding-provider.js'
+import { MockLanguageModel } from './mock/language-model.js'
+import { requirePackages } from './packages.js'
+import { RERANKER_METHODS, type Reranker } from './reranker.js'
 import type { TransformersInternals } from './transformers/providers.js'
 
 // Providers other than the mocks and local, which loads its model later, are loaded when they are selected: they slow

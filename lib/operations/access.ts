@@ -1,6 +1,6 @@
-import { getAccess as accessOfCaller, permissionsOnBank } from '../memory/banks.js'
-import { AccessAnswer, AccessQuery, WhoamiAnswer, WhoamiQuery } from '../memory/schemas.js'
+import { getAccess as accessOfCaller, permissionsOnBank } from './bank-browser.js'
 import { operation } from './operation.js'
+import { AccessAnswer, AccessQuery, WhoamiAnswer, WhoamiQuery } from './schemas.js'
 
 export const whoami = operation({
   name: 'whoami',

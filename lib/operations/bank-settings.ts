@@ -1,8 +1,8 @@
 import { Type } from 'typebox'
 import { BankConfigurationSchema } from '../config/schema.js'
-import * as settings from '../memory/bank-configurations.js'
-import { BankConfigAnswer, BankConfigHistoryAnswer, BankId, ConfigHistoryQuery, strict } from '../memory/schemas.js'
+import * as settings from './bank-configurations.js'
 import { LIMIT_ERRORS, operation } from './operation.js'
+import { BankConfigAnswer, BankConfigHistoryAnswer, BankId, ConfigHistoryQuery, strict } from './schemas.js'
 
 const changeErrors = [...LIMIT_ERRORS, 'precondition_failed', 'conflict', 'not_supported'] as const
 

@@ -1,12 +1,12 @@
 import { Type } from 'typebox'
-import { deleteBank as remove } from '../memory/bank-configurations.js'
-import * as banks from '../memory/banks.js'
+import { withoutUndefined } from '../base/members.js'
+import * as banks from './bank-browser.js'
+import { deleteBank as remove } from './bank-configurations.js'
+import { LIMIT_ERRORS, operation } from './operation.js'
 import {
   BankAnswer, BankId, BanksAnswer, clamped, DeleteBankAnswer, GrowthAnswer, GrowthQuery, nullable, PAGE_SIZE, PageQuery,
   StatisticsAnswer, strict,
-} from '../memory/schemas.js'
-import { withoutUndefined } from '../validation/members.js'
-import { LIMIT_ERRORS, operation } from './operation.js'
+} from './schemas.js'
 
 const BankRequest = strict({ bank_id: BankId })
 

@@ -1,9 +1,17 @@
 import { Type } from 'typebox'
-import { forget as run } from '../memory/forget-service.js'
-import { ForgetAnswer, ForgetRequest, strict } from '../memory/schemas.js'
-import { withoutUndefined } from '../validation/members.js'
+import type { RequestContext } from '../access/context.js'
+import { withoutUndefined } from '../base/members.js'
+import { invalidField, ServiceError } from '../base/service-error.js'
+import type { RemoveOutcome, Selector } from '../stores/vector-store.js'
+import type { OpenBank } from './bank-directory.js'
+import type { Call, Dependencies } from './dependencies.js'
+import { idempotentWrite, type WriteResult } from './idempotency.js'
 import { fittingMemories, isCut, MemoryView } from './memory-view.js'
 import { LIMIT_ERRORS, operation } from './operation.js'
+import { readFilters, readRetainedBounds, toRecord } from './records.js'
+import {
+  FORGET_FILTERS, FORGET_SAMPLE_SIZE, ForgetAnswer, ForgetRequest, MAX_FORGET_IDS, type MemoryRecord, strict,
+} from './schemas.js'
 
 export const forget = operation({
   name: 'forget',
@@ -47,5 +55,71 @@ export const forget = operation({
       })
     },
   },
-  run,
+  run: forgetMemories,
 })
+
+/**
+ * @throws ServiceError invalid_request unless exactly one selector is given; access_denied; rate_limited;
+ * not_supported for a bound on the time of retain with a store without `countMemories`
+ */
+async function forgetMemories (
+  deps: Dependencies, request: ForgetRequest, { context, idempotency, signal }: Call,
+): Promise<ForgetAnswer> {
+  const { directory, admission, idempotency: keys, store, clock } = deps
+  const selector = readSelector(request)
+  const { bank_id: bankId, dry_run: dryRun = false } = request
+  const bank = await directory.openOne(context, selector.kind === 'all' ? 'admin' : 'forget', bankId)
+  const hasRetainedBound = request.retained_after !== undefined || request.retained_before !== undefined
+  if (hasRetainedBound && store.countMemories === undefined) {
+    throw new ServiceError(
+      'not_supported', 'The configured vector store does not support retained_after and retained_before',
+    )
+  }
+  const answer = await keys.runOnce(idempotency, context, bank.key, toAnswer, async (keyed) => {
+    await admission.admit('forget', context, [bank])
+    const options = {
+      now: clock(), dryRun, idLimit: MAX_FORGET_IDS, idempotency: idempotentWrite(keyed, null), signal,
+    }
+    const outcome = await store.remove(bank.key, selector, options)
+    return { context: null, outcome }
+  })
+  return dryRun ? { ...answer, ...await sampleOf(deps, bank, answer.memory_ids, context) } : answer
+}
+
+/** Shows some of the memories that would be removed, if the caller may read them; `forget` does not imply that. */
+async function sampleOf (
+  deps: Dependencies, { key, grants }: OpenBank, memoryIds: readonly string[], context: RequestContext,
+): Promise<Pick<ForgetAnswer, 'sample'>> {
+  const { access, store, clock } = deps
+  if (!access.decide(context, 'read', key.bankId, grants).allowed) return {}
+  const sample: MemoryRecord[] = []
+  for (const memoryId of memoryIds.slice(0, FORGET_SAMPLE_SIZE)) {
+    const memory = await store.get(key, memoryId, clock())
+    if (memory !== undefined) sample.push(toRecord(key.bankId, memory))
+  }
+  return { sample }
+}
+
+/** The ids in one order, because each store has its own. */
+function toAnswer ({ outcome: { count, memoryIds } }: WriteResult<null, RemoveOutcome>): ForgetAnswer {
+  return { deleted_count: count, memory_ids: memoryIds.toSorted() }
+}
+
+const FILTER_NAMES = `${FORGET_FILTERS.slice(0, -1).join(', ')} and ${FORGET_FILTERS.at(-1)}`
+
+/** @throws ServiceError invalid_request unless there is exactly one of ids, filters and the whole bank */
+function readSelector (request: ForgetRequest): Selector {
+  const { memory_ids: ids, scope, tags, tags_match: match, metadata } = request
+  const hasFilters = FORGET_FILTERS.some((name) => request[name] !== undefined)
+  if ([ids !== undefined, scope !== undefined, hasFilters].filter(Boolean).length !== 1) {
+    throw invalidField('', `Exactly one of memory_ids, scope and filters must be given; filters are ${FILTER_NAMES}`)
+  }
+  if (match !== undefined && tags === undefined) throw invalidField('tags_match', 'needs tags')
+  // It would pass every memory.
+  if (metadata !== undefined && Object.keys(metadata).length === 0) {
+    throw invalidField('metadata', 'must have at least one member')
+  }
+  if (ids !== undefined) return { kind: 'ids', memoryIds: [...new Set(ids.map((id) => id.toLowerCase()))] }
+  if (scope !== undefined) return { kind: 'all' }
+  return { kind: 'filters', filters: { ...readFilters(request), ...readRetainedBounds(request) } }
+}

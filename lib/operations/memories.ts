@@ -1,9 +1,9 @@
 import { Type } from 'typebox'
-import * as banks from '../memory/banks.js'
+import * as banks from './bank-browser.js'
+import { operation } from './operation.js'
 import {
   BankId, MemoriesAnswer, MemoriesQuery, MemoryRecord, NeighboursAnswer, NeighboursQuery, strict,
-} from '../memory/schemas.js'
-import { operation } from './operation.js'
+} from './schemas.js'
 
 const oneMemory = { bank_id: BankId, memory_id: Type.String({ maxLength: 128 }) }
 

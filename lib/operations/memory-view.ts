@@ -1,8 +1,8 @@
 import { Type, type Static } from 'typebox'
-import { BankId, strict, trust, viewedMembers, viewedSchemas } from '../memory/schemas.js'
-import type { Hit, MemoryRecord, ReflectSource } from '../memory/schemas.js'
+import { withoutUndefined } from '../base/members.js'
+import { BankId, strict, trust, viewedMembers, viewedSchemas } from './schemas.js'
+import type { Hit, MemoryRecord, ReflectSource } from './schemas.js'
 import type { TokenBudget } from './token-budget.js'
-import { withoutUndefined } from '../validation/members.js'
 
 const {
   occurred_at: occurredAt, memory_id: memoryId, retained_at: _retainedAt, speaker: _speaker, text: _text, trust: _trust,

@@ -1,9 +1,9 @@
 import type { Static, TObject, TSchema } from 'typebox'
 import type { Permission } from '../access/access-control.js'
-import type { ErrorCode } from '../errors/service-error.js'
-import { isBankId } from '../identity/context.js'
-import type { Call, Dependencies } from '../memory/dependencies.js'
-import type { SchemaNode } from '../validation/schema-node.js'
+import { isBankId } from '../access/context.js'
+import type { SchemaNode } from '../base/schema-node.js'
+import type { ErrorCode } from '../base/service-error.js'
+import type { Call, Dependencies } from './dependencies.js'
 import type { TokenBudget } from './token-budget.js'
 
 /** How models get an operation. */

@@ -3,9 +3,10 @@ import {
   getBankConfig, getBankConfigHistory, patchBankConfig, putBankConfig, resetBankConfig,
 } from './bank-settings.js'
 import { deleteBank, getBank, getBankGrowth, getBankStatistics, listBanks } from './banks.js'
+import { explainRecall } from './explain.js'
 import { forget } from './forget.js'
 import { getMemory, getMemoryNeighbours, listMemories } from './memories.js'
-import { explainRecall, recall } from './recall.js'
+import { recall } from './recall.js'
 import { reflect } from './reflect.js'
 import { retain, retainBatch } from './retain.js'
 

@@ -1,5 +1,5 @@
-import { giveWay, isDue } from '../concurrency/event-loop.js'
-import { beginningOf } from '../validation/shorten.js'
+import { giveWay, isDue } from '../base/event-loop.js'
+import { beginningOf } from '../base/shorten.js'
 import { countTokens } from '../text/tokens.js'
 
 /**

@@ -1,5 +1,5 @@
-import type { BankKey } from '../identity/context.js'
-import { DAY_MS } from '../time/days.js'
+import type { BankKey } from '../access/context.js'
+import { DAY_MS } from '../base/days.js'
 
 /** The configuration of a bank as its administrators set it. */
 export interface BankConfig {

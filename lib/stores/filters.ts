@@ -1,4 +1,4 @@
-import { isAtLeast } from '../identity/trust.js'
+import { isAtLeast } from '../access/trust.js'
 import { foldCase } from '../text/normal-form.js'
 import type { ListFilters, Memory } from './vector-store.js'
 

@@ -1,8 +1,8 @@
-import { isAtLeast, type Trust } from '../identity/trust.js'
+import { isAtLeast, type Trust } from '../access/trust.js'
+import type { Mutable } from '../base/members.js'
 import {
   LowerTrustError, MemoryChangedError, type ImportOutcome, type NewMemory, type OnConflict,
 } from './vector-store.js'
-import type { Mutable } from '../validation/members.js'
 
 /** A memory of the bank, with the properties that decide conflicts with an import. */
 export interface ExistingMemory {

@@ -1,5 +1,5 @@
 import { Type, type Static, type TOptional, type TSchema, type TUnsafe } from 'typebox'
-import { TRUST_LEVELS, type Trust } from '../identity/trust.js'
+import { TRUST_LEVELS, type Trust } from '../access/trust.js'
 import type { TokenCount } from '../text/tokens.js'
 import { MAX_SPEAKER_CHARACTERS } from './speaker.js'
 

@@ -1,4 +1,4 @@
-import { giveWay, isDue } from '../concurrency/event-loop.js'
+import { giveWay, isDue } from '../base/event-loop.js'
 import { compareText } from '../text/normal-form.js'
 import { TopK } from './top-k.js'
 

@@ -1,6 +1,6 @@
-import type { ProviderKind } from '../providers/registry.js'
-import { InMemorySettings } from '../providers/schemas/stores.js'
-import { settingsCheck } from '../providers/settings.js'
+import type { ProviderKind } from '../config/providers/registry.js'
+import { InMemorySettings } from '../config/providers/schemas/stores.js'
+import { settingsCheck } from '../config/providers/settings.js'
 import { InMemoryVectorStore } from './in-memory/store.js'
 import { VECTOR_STORE_METHODS, type VectorStore } from './vector-store.js'
 

@@ -1,5 +1,5 @@
-import type { BankKey } from '../identity/context.js'
-import type { Trust } from '../identity/trust.js'
+import type { BankKey } from '../access/context.js'
+import type { Trust } from '../access/trust.js'
 import { compareText } from '../text/normal-form.js'
 import type { Memory, Metadata } from './vector-store.js'
 

@@ -1,12 +1,12 @@
-import { withoutMessage } from '../errors/message-of.js'
-import { ServiceError } from '../errors/service-error.js'
-import { withoutValues, type ProviderConfig } from '../providers/registry.js'
+import { withoutUndefined } from '../base/members.js'
+import { withoutMessage } from '../base/message-of.js'
+import { ServiceError } from '../base/service-error.js'
+import { withoutValues, type ProviderConfig } from '../config/providers/registry.js'
 import type { BankConfigStore } from './bank-configs.js'
 import { SqlError } from './sql/executor.js'
 import {
   IdempotencyKeyTaken, LowerTrustError, MemoryChangedError, type Candidate, type SearchResult, type VectorStore,
 } from './vector-store.js'
-import { withoutUndefined } from '../validation/members.js'
 
 const RETRY_AFTER_SECONDS = 1
 

@@ -1,4 +1,4 @@
-import { codePointsUpTo } from '../validation/code-points.js'
+import { codePointsUpTo } from '../base/code-points.js'
 import type { Metadata } from './memory-fields.js'
 
 /** Maximum number of characters of a speaker. */

@@ -2,8 +2,8 @@ import { createRequire } from 'node:module'
 import type ranks from 'gpt-tokenizer/bpeRanks/o200k_base'
 import type * as o200k from 'gpt-tokenizer/encoding/o200k_base'
 import type * as parameters from 'gpt-tokenizer/encodingParams/constants'
-import { giveWay, isDue } from '../concurrency/event-loop.js'
-import { isLowSurrogate } from '../validation/code-points.js'
+import { isLowSurrogate } from '../base/code-points.js'
+import { giveWay, isDue } from '../base/event-loop.js'
 import { fnv1a, fnv1aOfPart } from './words.js'
 
 /** The vocabulary of an encoding: the text of each token, or its bytes where these are no text, by rank. */

@@ -1,5 +1,5 @@
 import { stemmer } from 'stemmer'
-import { beginningOf } from '../validation/shorten.js'
+import { beginningOf } from '../base/shorten.js'
 import { normalForm } from './normal-form.js'
 
 /** Words are cut to this many UTF-16 units. A longer one is a hash, a key or base64, and its start identifies it. */

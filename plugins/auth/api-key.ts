@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
-import { ServiceError } from '../../lib/errors/service-error.js'
+import { ServiceError } from '../../lib/base/service-error.js'
 import { secretMatcher } from '../secret-matcher.js'
 import { guardMisconfigured, guardWith, type AuthOptions } from './authentication.js'
 import { headerValue, principalHeader } from './headers.js'

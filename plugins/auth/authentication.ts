@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { Clock } from '../../lib/time/clock.js'
+import type { Clock } from '../../lib/base/clock.js'
 import type { AuthConfig } from '../../lib/config/config.js'
-import { ServiceError } from '../../lib/errors/service-error.js'
-import type { RequestContext } from '../../lib/identity/context.js'
+import { ServiceError } from '../../lib/base/service-error.js'
+import type { RequestContext } from '../../lib/access/context.js'
 
 const CONTEXT: unique symbol = Symbol('request context')
 

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { HttpError } from '../../http/error-responses.js'
-import { ServiceError } from '../../lib/errors/service-error.js'
-import type { RequestContext } from '../../lib/identity/context.js'
+import { ServiceError } from '../../lib/base/service-error.js'
+import type { RequestContext } from '../../lib/access/context.js'
 import { headerValue } from './headers.js'
 import { TokenRefused, type TokenRefusalReason } from './token-refused.js'
 

@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import { ServiceError } from '../../lib/errors/service-error.js'
-import { isPrincipal, isTenant } from '../../lib/identity/context.js'
-import { PRINCIPAL_IN_WORDS } from '../../lib/validation/ids.js'
+import { ServiceError } from '../../lib/base/service-error.js'
+import { isPrincipal, isTenant } from '../../lib/access/context.js'
+import { PRINCIPAL_IN_WORDS } from '../../lib/base/ids.js'
 import { guardWith } from './authentication.js'
 import { ONLY_IN_OIDC, refuseOnBehalfOfHeader } from './on-behalf-of.js'
 

@@ -1,8 +1,8 @@
 import type { FastifyRequest } from 'fastify'
 import { isRepeated } from '../../http/repeated-header.js'
-import { invalidField } from '../../lib/errors/service-error.js'
-import { isPrincipal } from '../../lib/identity/context.js'
-import { PRINCIPAL_IN_WORDS } from '../../lib/validation/ids.js'
+import { invalidField } from '../../lib/base/service-error.js'
+import { isPrincipal } from '../../lib/access/context.js'
+import { PRINCIPAL_IN_WORDS } from '../../lib/base/ids.js'
 import { trimWhitespace } from './whitespace.js'
 
 /**

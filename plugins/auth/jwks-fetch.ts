@@ -1,5 +1,5 @@
-import { withTimeLimit } from '../../lib/concurrency/deadline.js'
-import { readBounded } from '../../lib/concurrency/read-bounded.js'
+import { withTimeLimit } from '../../lib/base/deadline.js'
+import { readBounded } from '../../lib/base/read-bounded.js'
 
 /** A provider's set has a handful of keys of about 500 bytes each. */
 const MAX_BYTES = 64 * 1024

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
-import { isPrincipal } from '../../lib/identity/context.js'
+import { isPrincipal } from '../../lib/access/context.js'
 import { guardMisconfigured, guardWith, type AuthOptions } from './authentication.js'
 import { withTokenErrors } from './bearer.js'
 import { checkAudience, checkIssuer, checkTimes, subjectOf } from './claims.js'

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
-import { invalidField } from '../../lib/errors/service-error.js'
-import { isPrincipal, splitPrincipal } from '../../lib/identity/context.js'
+import { invalidField } from '../../lib/base/service-error.js'
+import { isPrincipal, splitPrincipal } from '../../lib/access/context.js'
 import { identityHeader } from './headers.js'
 
 const NAME = 'X-Service-On-Behalf-Of'

@@ -1,6 +1,6 @@
 import { createPublicKey } from 'node:crypto'
 import buildGetJwks from 'get-jwks'
-import { isJsonObject } from '../../lib/validation/json-object.js'
+import { isJsonObject } from '../../lib/base/json-object.js'
 
 const ALGORITHM = 'RS256'
 const MAX_KEYS = 50

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { bearerToken } from './bearer.js'
 import { type Claims } from './claims.js'
 import { TokenRefused, type TokenRefusalReason } from './token-refused.js'
-import { isJsonObject } from '../../lib/validation/json-object.js'
+import { isJsonObject } from '../../lib/base/json-object.js'
 
 declare module 'fastify' {
   interface FastifyRequest {

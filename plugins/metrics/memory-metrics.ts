@@ -1,4 +1,4 @@
-import type { MemoryStatus } from '../../lib/memory/health.js'
+import type { MemoryStatus } from '../../lib/operations/health.js'
 import type { CollectedMetrics, Sample } from './collected-metrics.js'
 
 type Model = MemoryStatus['models'][number]

@@ -2,7 +2,7 @@ import { trace, ProxyTracerProvider, type Tracer } from '@opentelemetry/api'
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
 import { defaultResource, detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources'
 import { BatchSpanProcessor, NodeTracerProvider, type SpanExporter } from '@opentelemetry/sdk-trace-node'
-import { withTimeout } from '../../lib/concurrency/deadline.js'
+import { withTimeout } from '../../lib/base/deadline.js'
 
 type Export = Parameters<SpanExporter['export']>
 

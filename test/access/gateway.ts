@@ -1,7 +1,7 @@
 import type { LightMyRequestResponse } from 'fastify'
 import type { Test } from 'tap'
 import type { FileConfig } from '../../lib/config/schema.js'
-import type { MemoryOverrides } from '../../lib/memory/service.js'
+import type { MemoryOverrides } from '../../lib/operations/memory-service.js'
 import type { TestConfig } from '../helpers/config.js'
 import { testApp, type TestApp } from '../helpers/app.js'
 import type { Rights } from './matrix.js'

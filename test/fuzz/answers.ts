@@ -1,6 +1,6 @@
 import type { LightMyRequestResponse } from 'fastify'
 import { ERROR_RESPONSES } from '../../http/error-responses.js'
-import type { ErrorCode } from '../../lib/errors/service-error.js'
+import type { ErrorCode } from '../../lib/base/service-error.js'
 
 const MEMBERS = ['detail', 'code', 'request_id', 'errors', 'retry_after_seconds', 'pii_types', 'hold_ids']
 const REQUEST_ID = /^[\x21-\x7e]{1,128}$/

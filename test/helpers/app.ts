@@ -2,7 +2,7 @@ import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fas
 import type { Test } from 'tap'
 import { buildApp } from '../../app.js'
 import type { Config } from '../../lib/config/config.js'
-import type { MemoryOverrides } from '../../lib/memory/service.js'
+import type { MemoryOverrides } from '../../lib/operations/memory-service.js'
 import { countingIds, testClock, type TestClock } from './clock.js'
 import { testConfig, type TestConfig } from './config.js'
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { defaultSections } from '../../lib/config/schema.js'
-import { passagesOf } from '../../lib/retrieval/passages.js'
+import { passagesOf } from '../../lib/ranking/passages.js'
 import { optionalValues } from '../../lib/stores/memory-fields.js'
 import type { Memory, NewMemory, Selector } from '../../lib/stores/vector-store.js'
 import { statedSpeaker } from '../../lib/stores/speaker.js'

@@ -1,7 +1,7 @@
 import type { FileConfig } from '../../lib/config/schema.js'
-import type { BankKey } from '../../lib/identity/context.js'
-import type { OpenBank } from '../../lib/memory/bank-directory.js'
-import { OperatorSettings } from '../../lib/policy/settings.js'
+import type { BankKey } from '../../lib/access/context.js'
+import type { OpenBank } from '../../lib/operations/bank-directory.js'
+import { OperatorSettings } from '../../lib/operations/operator-settings.js'
 
 /** The settings of a configuration file on a server with the mock models. */
 export function operatorSettings (file: FileConfig = {}): OperatorSettings {

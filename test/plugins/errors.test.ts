@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { InjectOptions } from 'fastify'
 import { ERROR_RESPONSES } from '../../http/error-responses.js'
-import { ERROR_CODES, type ErrorCode } from '../../lib/errors/service-error.js'
+import { ERROR_CODES, type ErrorCode } from '../../lib/base/service-error.js'
 import { InMemoryVectorStore } from '../../lib/stores/in-memory/store.js'
 import type { LanguageModel } from '../../lib/models/language-model.js'
 import { testApp, type TestApp } from '../helpers/app.js'

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { RequestHistory } from '../../lib/telemetry/request-history.js'
+import { RequestHistory } from '../../lib/base/request-history.js'
 import { testApp } from '../helpers/app.js'
 import { as, refused, refusedFields } from '../routes/support.js'
 

@@ -1,7 +1,7 @@
 import Fastify from 'fastify'
 import t from 'tap'
 import { settingsOf } from '../../lib/config/config.js'
-import { WebhookSources } from '../../lib/sources/webhook-sources.js'
+import { WebhookSources } from '../../lib/operations/webhook-sources.js'
 import bodies from '../../plugins/bodies.js'
 import errors from '../../plugins/errors.js'
 import exchanges from '../../plugins/active-requests.js'

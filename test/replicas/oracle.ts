@@ -2,8 +2,8 @@ import { isDeepStrictEqual } from 'node:util'
 import { defaultSections } from '../../lib/config/schema.js'
 
 /**
- * What the configuration of a bank means, written a second time from the contract and without a look at lib/policy or
- * lib/access.
+ * What the configuration of a bank means, written a second time from the contract and without a look at
+ * lib/operations or lib/access.
  */
 
 export const PERMISSIONS = ['read', 'write', 'forget', 'admin'] as const

@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { BankConfigAnswer } from '../../lib/memory/schemas.js'
+import type { BankConfigAnswer } from '../../lib/operations/schemas.js'
 import { InMemoryVectorStore } from '../../lib/stores/in-memory/store.js'
 import { testApp, type TestApp } from '../helpers/app.js'
 import { getConfig, historyOf, putConfig } from './bank-configs.js'

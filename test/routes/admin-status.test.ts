@@ -2,7 +2,7 @@ import t from 'tap'
 import { InMemoryVectorStore } from '../../lib/stores/in-memory/store.js'
 import type { StoreHealth } from '../../lib/stores/vector-store.js'
 import { testApp } from '../helpers/app.js'
-import { refused } from '../routes/support.js'
+import { refused } from './support.js'
 
 const TOKEN = { 'x-admin-token': 'operator' }
 

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { defaultSections } from '../../lib/config/schema.js'
-import type { BankConfigHistoryAnswer } from '../../lib/memory/schemas.js'
+import type { BankConfigHistoryAnswer } from '../../lib/operations/schemas.js'
 import { InMemoryVectorStore } from '../../lib/stores/in-memory/store.js'
 import { testApp } from '../helpers/app.js'
 import { askConfig, configAnswer, getConfig, historyOf, patchConfig, putConfig, resetConfig } from './bank-configs.js'

@@ -1,5 +1,5 @@
 import type { LightMyRequestResponse } from 'fastify'
-import type { BankConfigAnswer, BankConfigHistoryAnswer } from '../../lib/memory/schemas.js'
+import type { BankConfigAnswer, BankConfigHistoryAnswer } from '../../lib/operations/schemas.js'
 import type { TestApp } from '../helpers/app.js'
 
 type Method = 'GET' | 'PUT' | 'PATCH' | 'DELETE'

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { ServiceError } from '../../lib/errors/service-error.js'
+import { ServiceError } from '../../lib/base/service-error.js'
 import { testApp } from '../helpers/app.js'
 import { rejection } from '../helpers/rejection.js'
 

@@ -1,4 +1,4 @@
-import type { ExplainAnswer } from '../../lib/memory/schemas.js'
+import type { ExplainAnswer } from '../../lib/operations/schemas.js'
 import type { TestApp } from '../helpers/app.js'
 
 /** An id that no memory has. */

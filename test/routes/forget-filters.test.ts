@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { ForgetAnswer } from '../../lib/memory/schemas.js'
+import type { ForgetAnswer } from '../../lib/operations/schemas.js'
 import { InMemoryVectorStore } from '../../lib/stores/in-memory/store.js'
 import { testApp } from '../helpers/app.js'
 import { as, ONE_PERMISSION_EACH, refused, refusedFields, textsOf } from './support.js'

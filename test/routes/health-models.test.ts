@@ -2,7 +2,7 @@ import t from 'tap'
 import type { FileConfig } from '../../lib/config/schema.js'
 import type { Generation } from '../../lib/models/language-model.js'
 import { testApp } from '../helpers/app.js'
-import { refused } from '../routes/support.js'
+import { refused } from './support.js'
 
 const FAULT = 'refused by https://models.internal/v1 with key sk-secret'
 

@@ -2,7 +2,7 @@ import t from 'tap'
 import { InMemoryVectorStore } from '../../lib/stores/in-memory/store.js'
 import type { StoreHealth } from '../../lib/stores/vector-store.js'
 import { testApp, type TestApp } from '../helpers/app.js'
-import { refused } from '../routes/support.js'
+import { refused } from './support.js'
 
 /** A store whose health is what a test says, and which counts how often anything is asked of it. */
 class PatientStore extends InMemoryVectorStore {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import stringify from 'safe-stable-stringify'
 import t from 'tap'
-import { requestFingerprint } from '../../lib/memory/idempotency.js'
+import { requestFingerprint } from '../../lib/operations/idempotency.js'
 
 /** With lone halves of characters, quotes, controls and everything else that JSON escapes. */
 const text = fc.oneof(fc.string({ unit: 'binary' }), fc.string({ unit: 'grapheme' }), fc.array(

@@ -1,6 +1,6 @@
 import t from 'tap'
-import type { BankKey } from '../../lib/identity/context.js'
-import type { MemoryOverrides } from '../../lib/memory/service.js'
+import type { BankKey } from '../../lib/access/context.js'
+import type { MemoryOverrides } from '../../lib/operations/memory-service.js'
 import { InMemoryVectorStore } from '../../lib/stores/in-memory/store.js'
 import {
   IdempotencyKeyTaken, recordText, type IdempotencyRecord, type InsertOutcome, type NewMemory,

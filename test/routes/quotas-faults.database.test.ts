@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
 import type { FileConfig } from '../../lib/config/schema.js'
-import { ProcessUsage, type UsageStore } from '../../lib/policy/admission.js'
+import { ProcessUsage, type UsageStore } from '../../lib/operations/admission.js'
 import { InMemoryVectorStore } from '../../lib/stores/in-memory/store.js'
 import type { UsageEntry, VectorStore } from '../../lib/stores/vector-store.js'
 import { testApp, type TestApp } from '../helpers/app.js'

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { ProcessUsage } from '../../lib/policy/admission.js'
+import { ProcessUsage } from '../../lib/operations/admission.js'
 import { InMemoryVectorStore } from '../../lib/stores/in-memory/store.js'
 import { testApp } from '../helpers/app.js'
 import { refused } from './support.js'

@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { RecallAnswer } from '../../lib/memory/schemas.js'
+import type { RecallAnswer } from '../../lib/operations/schemas.js'
 import { testApp } from '../helpers/app.js'
 import { refusedFields } from './support.js'
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { Hit } from '../../lib/memory/schemas.js'
+import type { Hit } from '../../lib/operations/schemas.js'
 import { InMemoryVectorStore } from '../../lib/stores/in-memory/store.js'
 import { testApp } from '../helpers/app.js'
 import { as, hitsOf, longText, ONE_PERMISSION_EACH, refused, refusedFields, textsOf } from './support.js'

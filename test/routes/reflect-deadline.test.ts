@@ -1,5 +1,5 @@
 import t from 'tap'
-import { NO_TELEMETRY, type ModelCallRecord } from '../../lib/telemetry/telemetry.js'
+import { NO_TELEMETRY, type ModelCallRecord } from '../../lib/base/telemetry.js'
 import { InMemoryVectorStore } from '../../lib/stores/in-memory/store.js'
 import { MockEmbeddingProvider } from '../../lib/models/mock/embedding-provider.js'
 import { testApp } from '../helpers/app.js'

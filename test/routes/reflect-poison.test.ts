@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
-import type { MemoryOverrides } from '../../lib/memory/service.js'
-import type { Hit, ReflectAnswer } from '../../lib/memory/schemas.js'
+import type { MemoryOverrides } from '../../lib/operations/memory-service.js'
+import type { Hit, ReflectAnswer } from '../../lib/operations/schemas.js'
 import { CANARY, EVIL_HOST, HONEST, POISONED, QUESTION, type Poison } from '../fixtures/poisoned-memories.js'
 import { testApp, type TestApp } from '../helpers/app.js'
 import { deltasOf, parseEvents } from '../helpers/events.js'

@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
 import { ConfigurationError } from '../../lib/config/problems.js'
 import type { FileConfig } from '../../lib/config/schema.js'
-import type { MemoryOverrides } from '../../lib/memory/service.js'
+import type { MemoryOverrides } from '../../lib/operations/memory-service.js'
 import { testApp, type TestApp } from '../helpers/app.js'
 import { testConfig, type TestConfig } from '../helpers/config.js'
 import { askConfig, getConfig, putConfig } from './bank-configs.js'

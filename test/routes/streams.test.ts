@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { setImmediate } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import type { BankKey } from '../../lib/identity/context.js'
+import type { BankKey } from '../../lib/access/context.js'
 import { InMemoryVectorStore } from '../../lib/stores/in-memory/store.js'
 import type { Memory } from '../../lib/stores/vector-store.js'
 import { RawConnection, request } from '../blackbox/raw.js'

@@ -1,7 +1,7 @@
 import type { LightMyRequestResponse } from 'fastify'
 import type { Test } from 'tap'
 import type { FileConfig } from '../../lib/config/schema.js'
-import type { Hit, MemoryRecord } from '../../lib/memory/schemas.js'
+import type { Hit, MemoryRecord } from '../../lib/operations/schemas.js'
 import type { TestApp } from '../helpers/app.js'
 
 /** Checks that an answer is this refusal, in the shape that every error has; `more` is what else must be in it. */

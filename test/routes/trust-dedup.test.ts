@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import type { RetainAnswer } from '../../lib/memory/schemas.js'
+import type { RetainAnswer } from '../../lib/operations/schemas.js'
 import { InMemoryVectorStore } from '../../lib/stores/in-memory/store.js'
 import { testApp, type TestApp } from '../helpers/app.js'
 import { as, listed } from './support.js'

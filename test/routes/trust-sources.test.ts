@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import t from 'tap'
 import type { FileConfig, SourceConfig } from '../../lib/config/schema.js'
-import type { MemoryRecord } from '../../lib/memory/schemas.js'
+import type { MemoryRecord } from '../../lib/operations/schemas.js'
 import { testApp, type TestApp } from '../helpers/app.js'
 import { as, refusedFields } from './support.js'
 

@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
 import type { FileConfig } from '../../lib/config/schema.js'
-import type { RetainAnswer } from '../../lib/memory/schemas.js'
+import type { RetainAnswer } from '../../lib/operations/schemas.js'
 import { testApp, type TestApp } from '../helpers/app.js'
 import { as, hitsOf, listed, refusedFields, textsOf } from './support.js'
 

@@ -1,4 +1,4 @@
-/** The ids that the server takes: BANK_ID of lib/validation/ids.ts, which is no part of the console. */
+/** The ids that the server takes: BANK_ID of lib/base/ids.ts, which is no part of the console. */
 const BANK_ID = /^[A-Za-z0-9][A-Za-z0-9._:@-]{0,254}$/
 
 export const INVALID_BANK_ID = 'This is not the id of a bank.'

@@ -1,9 +1,9 @@
-import type { ProviderConfig, ProviderContext } from '../../providers/registry.js'
-import { LocalEmbeddingSettings } from '../../providers/schemas/workers.js'
-import { settingsCheck } from '../../providers/settings.js'
+import type { ProviderConfig, ProviderContext } from '../../config/providers/registry.js'
+import { LocalEmbeddingSettings } from '../../config/providers/schemas/workers.js'
+import { settingsCheck } from '../../config/providers/settings.js'
 import type { EmbeddingProvider, EmbedOptions } from '../embedding-provider.js'
-import { findPackage, requirePackages } from '../packages.js'
 import type { ModelStatus } from '../health.js'
+import { findPackage, requirePackages } from '../packages.js'
 
 const NAME = 'embedding_provider: local'
 export const LOCAL_MODEL = 'use-lite-en-1'

@@ -1,5 +1,5 @@
-import type { ProviderContext } from '../../providers/registry.js'
-import type { LocalEmbeddingSettings } from '../../providers/schemas/workers.js'
+import type { ProviderContext } from '../../config/providers/registry.js'
+import type { LocalEmbeddingSettings } from '../../config/providers/schemas/workers.js'
 import { normalForm } from '../../text/normal-form.js'
 import { type EmbeddingProvider, type EmbedOptions, EmbeddingDecorator } from '../embedding-provider.js'
 import { QueuedEmbeddings } from '../workers/queued-embeddings.js'

@@ -1,4 +1,4 @@
-import { mapGivingWay } from '../../concurrency/event-loop.js'
+import { mapGivingWay } from '../../base/event-loop.js'
 import { analyzeText } from '../../text/analysis.js'
 import { fnv1a } from '../../text/words.js'
 import type { EmbeddingProvider } from '../embedding-provider.js'

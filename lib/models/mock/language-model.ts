@@ -1,10 +1,10 @@
 import { choose, type Quoted } from '../../answering/choice.js'
+import { NO_ANSWER, readMark } from '../../answering/marks.js'
 import { formatDate, mentionsRelativeTime, resolvedTimes } from '../../answering/relative-times.js'
 import { statementsIn, type Told } from '../../answering/statements.js'
-import { NO_ANSWER, readMark } from '../../answering/marks.js'
 import { countTokens } from '../../text/tokens.js'
-import type { GenerateRequest, Generation, LanguageModel } from '../language-model.js'
 import type { ModelStatus } from '../health.js'
+import type { GenerateRequest, Generation, LanguageModel } from '../language-model.js'
 
 /** A pair of brackets that may be a mark, and an opening one that a later quotation could close. */
 const BRACKETS = /[[【]([^[\]【】]*)[\]】]|【(?![^【】]*】)/g

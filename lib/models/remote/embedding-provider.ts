@@ -1,15 +1,15 @@
-import { ProviderError, type ProviderConfig, type ProviderContext } from '../../providers/registry.js'
-import {
-  inBatches, openEndpoint, checkCombinations, member, type RemoteTools, type CalledEndpoint,
-} from './endpoint.js'
-import { RemoteEmbeddingSettings } from '../../providers/schemas/endpoints.js'
-import { settingsCheck } from '../../providers/settings.js'
+import { parsedJson } from '../../base/json-object.js'
+import { ProviderError, type ProviderConfig, type ProviderContext } from '../../config/providers/registry.js'
+import { RemoteEmbeddingSettings } from '../../config/providers/schemas/endpoints.js'
+import { settingsCheck } from '../../config/providers/settings.js'
 import type { EmbeddingProvider, EmbedOptions } from '../embedding-provider.js'
 import type { ModelStatus } from '../health.js'
 import { VectorCache } from '../workers/queued-embeddings.js'
+import {
+  inBatches, openEndpoint, checkCombinations, member, type RemoteTools, type CalledEndpoint,
+} from './endpoint.js'
 import { ModelCallError } from './model-call-error.js'
 import type { ResilientCalls, CallOptions } from './resilient-calls.js'
-import { parsedJson } from '../../validation/json-object.js'
 
 const KEY = 'embedding_provider_config'
 const SERVICE = 'embedding endpoint'

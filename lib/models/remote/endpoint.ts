@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { systemClock, type Clock } from '../../time/clock.js'
-import { ProviderError, type ProviderContext, type ProviderConfig } from '../../providers/registry.js'
-import type { AddressSettings, EndpointSettings } from '../../providers/schemas/endpoints.js'
-import { ResilientCalls, type ResilienceOptions, type ResilienceTools } from './resilient-calls.js'
-import { boundedBody, readBounded } from '../../concurrency/read-bounded.js'
+import { linkedAbort } from '../../base/aborting.js'
+import { systemClock, type Clock } from '../../base/clock.js'
+import { forEachConcurrently } from '../../base/for-each-concurrently.js'
+import { parsedJson } from '../../base/json-object.js'
+import { boundedBody, readBounded } from '../../base/read-bounded.js'
+import { ProviderError, type ProviderContext, type ProviderConfig } from '../../config/providers/registry.js'
+import type { AddressSettings, EndpointSettings } from '../../config/providers/schemas/endpoints.js'
 import { ModelCallError } from './model-call-error.js'
-import { parsedJson } from '../../validation/json-object.js'
-import { linkedAbort } from '../../concurrency/aborting.js'
-import { forEachConcurrently } from '../../concurrency/for-each-concurrently.js'
+import { ResilientCalls, type ResilienceOptions, type ResilienceTools } from './resilient-calls.js'
 
 const VARIABLE_NAME = /^(?:[A-Z]{1,24}|[A-Z][A-Z0-9]{0,31}(?:_[A-Z0-9]{1,32}){1,7})$/
 

@@ -1,3 +1,4 @@
+import { ReadableStream } from 'node:stream/web'
 import { createAnthropic } from '@ai-sdk/anthropic'
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import {
@@ -5,22 +6,21 @@ import {
   type LanguageModelV3Message, type SharedV3Warning, type LanguageModelV3FinishReason, type LanguageModelV3StreamPart,
   type LanguageModelV3Usage,
 } from '@ai-sdk/provider'
-import { ProviderError, type ProviderConfig, type ProviderContext } from '../../providers/registry.js'
-import { openAddress, checkCombinations, errorWithin, member, type Endpoint, type RemoteTools } from './endpoint.js'
-import { AnthropicLanguageSettings, OpenAiLanguageSettings } from '../../providers/schemas/language-models.js'
-import { settingsCheck } from '../../providers/settings.js'
+import { TIMED_OUT, withTimeout } from '../../base/deadline.js'
+import { parsedJson } from '../../base/json-object.js'
+import { withoutUndefined } from '../../base/members.js'
+import { ProviderError, type ProviderConfig, type ProviderContext } from '../../config/providers/registry.js'
+import { AnthropicLanguageSettings, OpenAiLanguageSettings } from '../../config/providers/schemas/language-models.js'
+import { settingsCheck } from '../../config/providers/settings.js'
+import { sumTokens, TokenCount } from '../../text/tokens.js'
 import type { CallLimits, LimitedModel } from '../bounded-models.js'
 import {
   promptTokens, type GenerateRequest, type Generation, type GenerationPart, type JsonSchema, type LanguageModel,
   type Message, type Finish, type TokenUsage,
 } from '../language-model.js'
+import { openAddress, checkCombinations, errorWithin, member, type Endpoint, type RemoteTools } from './endpoint.js'
 import { ModelCallError } from './model-call-error.js'
-import { withoutUndefined } from '../../validation/members.js'
 import { ResilientCalls } from './resilient-calls.js'
-import { ReadableStream } from 'node:stream/web'
-import { sumTokens, TokenCount } from '../../text/tokens.js'
-import { parsedJson } from '../../validation/json-object.js'
-import { TIMED_OUT, withTimeout } from '../../concurrency/deadline.js'
 
 const KEY = 'llm_provider_config'
 const SERVICE = 'language model'

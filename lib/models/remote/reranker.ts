@@ -1,13 +1,13 @@
-import type { ProviderConfig, ProviderContext } from '../../providers/registry.js'
+import { parsedJson } from '../../base/json-object.js'
+import type { ProviderConfig, ProviderContext } from '../../config/providers/registry.js'
+import { RerankEndpointSettings } from '../../config/providers/schemas/endpoints.js'
+import { settingsCheck } from '../../config/providers/settings.js'
+import type { ModelStatus } from '../health.js'
+import type { Reranker } from '../reranker.js'
 import {
   inBatches, openEndpoint, checkCombinations, member, type CalledEndpoint, type RemoteTools,
 } from './endpoint.js'
-import { RerankEndpointSettings } from '../../providers/schemas/endpoints.js'
-import { settingsCheck } from '../../providers/settings.js'
-import type { Reranker } from '../reranker.js'
-import type { ModelStatus } from '../health.js'
 import { ModelCallError } from './model-call-error.js'
-import { parsedJson } from '../../validation/json-object.js'
 
 const KEY = 'reranker_config'
 const SERVICE = 'rerank endpoint'

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { linkedAbort } from '../../concurrency/aborting.js'
+import { linkedAbort } from '../../base/aborting.js'
 import {
   CircuitBreaker, KeyedCircuitBreakers, type BreakerOptions, type BreakerOutcome,
-} from '../../concurrency/circuit-breaker.js'
-import { withTimeLimit, Deadline } from '../../concurrency/deadline.js'
-import { exponentialBackOff, retry } from '../../concurrency/retry.js'
-import { Semaphore } from '../../concurrency/semaphore.js'
+} from '../../base/circuit-breaker.js'
+import { withTimeLimit, Deadline } from '../../base/deadline.js'
+import { exponentialBackOff, retry } from '../../base/retry.js'
+import { Semaphore } from '../../base/semaphore.js'
 import type { ModelStatus } from '../health.js'
 import { ModelCallError } from './model-call-error.js'
 

@@ -1,9 +1,9 @@
-import type { EmbeddingProvider, EmbedOptions } from '../embedding-provider.js'
-import type { ModelStatus } from '../health.js'
-import { unlessAborted } from '../../concurrency/aborting.js'
-import type { Job, WorkerQueue } from './worker-queue.js'
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
+import { unlessAborted } from '../../base/aborting.js'
+import type { EmbeddingProvider, EmbedOptions } from '../embedding-provider.js'
+import type { ModelStatus } from '../health.js'
+import type { Job, WorkerQueue } from './worker-queue.js'
 
 interface QueuedEmbeddingsOptions {
   model: string

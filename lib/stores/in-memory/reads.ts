@@ -1,8 +1,8 @@
-import { giveWay, isDue } from '../../concurrency/event-loop.js'
-import type { BankKey } from '../../identity/context.js'
+import type { BankKey } from '../../access/context.js'
+import { dayOf } from '../../base/days.js'
+import { giveWay, isDue } from '../../base/event-loop.js'
+import type { Mutable } from '../../base/members.js'
 import { compareText } from '../../text/normal-form.js'
-import { dayOf } from '../../time/days.js'
-import type { Mutable } from '../../validation/members.js'
 import { bySequence } from '../context.js'
 import { mostFrequent } from '../most-frequent.js'
 import type {

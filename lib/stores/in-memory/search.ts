@@ -1,6 +1,6 @@
-import { giveWay, isDue } from '../../concurrency/event-loop.js'
-import type { BankKey } from '../../identity/context.js'
-import type { Mutable } from '../../validation/members.js'
+import type { BankKey } from '../../access/context.js'
+import { giveWay, isDue } from '../../base/event-loop.js'
+import type { Mutable } from '../../base/members.js'
 import { compileFilters } from '../filters.js'
 import { TopK } from '../top-k.js'
 import {

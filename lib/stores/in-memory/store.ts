@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { giveWay, isDue } from '../../concurrency/event-loop.js'
-import { bankKeyString, type BankKey } from '../../identity/context.js'
+import { bankKeyString, type BankKey } from '../../access/context.js'
+import { giveWay, isDue } from '../../base/event-loop.js'
 import { compareText } from '../../text/normal-form.js'
 import { compileFilters } from '../filters.js'
 import type {
@@ -9,8 +9,8 @@ import type {
   RemovedBank, RemoveOptions, RemoveOutcome, Scan, SearchRequest, SearchResult, Selector, StoredMemory, StoreHealth,
   Unembedded, VectorStore, WriteOptions,
 } from '../vector-store.js'
-import { Bank, Capacity, Entry, neededBytes } from './bank.js'
 import { configBytes, InMemoryBankConfigs } from './bank-configs.js'
+import { Bank, Capacity, Entry, neededBytes } from './bank.js'
 import {
   collectStatistics, countDays, countUpTo, listPage, neighbourhood, noStatistics, summarise, unembeddedPage,
 } from './reads.js'

@@ -1,5 +1,5 @@
-import { giveWay, isDue } from '../../concurrency/event-loop.js'
-import { isAtLeast } from '../../identity/trust.js'
+import { isAtLeast } from '../../access/trust.js'
+import { giveWay, isDue } from '../../base/event-loop.js'
 import { compileFilters } from '../filters.js'
 import { planImport } from '../import-plan.js'
 import {

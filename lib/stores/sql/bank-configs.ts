@@ -1,4 +1,4 @@
-import { type BankKey, bankKeyString, bankOfKey } from '../../identity/context.js'
+import { type BankKey, bankKeyString, bankOfKey } from '../../access/context.js'
 import {
   BANK_CONFIG_CHANGE_LIFETIME_MS, BANK_CONFIG_CHANGES, BANK_CONFIG_HISTORY, type BankConfig, type BankConfigChange,
   type BankConfigChanges, type BankConfigOutcome, type BankConfigPage, type BankConfigStore,

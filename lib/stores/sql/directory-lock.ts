@@ -2,9 +2,9 @@ import { createHash, randomUUID } from 'node:crypto'
 import { link, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
-import { ProviderError } from '../../providers/registry.js'
-import { messageOf } from '../../errors/message-of.js'
-import { parsedJson } from '../../validation/json-object.js'
+import { parsedJson } from '../../base/json-object.js'
+import { messageOf } from '../../base/message-of.js'
+import { ProviderError } from '../../config/providers/registry.js'
 
 /** Maximum number of attempts while other processes keep changing the lock. */
 const ATTEMPTS = 100

@@ -1,5 +1,5 @@
-import { exponentialBackOff, retry } from '../../concurrency/retry.js'
-import { Semaphore, type SemaphoreOptions } from '../../concurrency/semaphore.js'
+import { exponentialBackOff, retry } from '../../base/retry.js'
+import { Semaphore, type SemaphoreOptions } from '../../base/semaphore.js'
 import type { PoolStatus } from '../vector-store.js'
 
 /**

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import type { BankKey } from '../../identity/context.js'
-import { isAtLeast, TRUST_LEVELS } from '../../identity/trust.js'
+import type { BankKey } from '../../access/context.js'
+import { isAtLeast, TRUST_LEVELS } from '../../access/trust.js'
 import { foldCase, foldingTable } from '../../text/normal-form.js'
 import type { ListFilters, Passage } from '../vector-store.js'
 import type { Param } from './executor.js'

@@ -1,4 +1,4 @@
-import { DAY_MS } from '../../time/days.js'
+import { DAY_MS } from '../../base/days.js'
 import { ASSISTANTS, poolSize, SCORE_GRID, WINDOW_REACH } from '../context.js'
 import {
   HAS_DOCUMENT, IS_ASSISTANT, IS_QUESTION, lexicalScores, Members, NONE, PASSES, QueryWeights, WINDOW_PLACES,

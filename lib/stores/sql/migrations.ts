@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { packageFile } from '../../resources/package-file.js'
-import { ProviderError } from '../../providers/registry.js'
+import { packageFile } from '../../base/package-file.js'
+import { ProviderError } from '../../config/providers/registry.js'
 import type { EmbeddingSpace, StoreStart } from '../vector-store.js'
 import { SqlError, type Executor, type Queries, type Transaction } from './executor.js'
 

@@ -1,15 +1,15 @@
 import { join, resolve } from 'node:path'
 import { Worker } from 'node:worker_threads'
-import { ProviderError } from '../../providers/registry.js'
-import type { Semaphore } from '../../concurrency/semaphore.js'
-import { TIMED_OUT, withTimeout } from '../../concurrency/deadline.js'
+import { TIMED_OUT, withTimeout } from '../../base/deadline.js'
+import { messageOf } from '../../base/message-of.js'
+import type { Semaphore } from '../../base/semaphore.js'
+import { ProviderError } from '../../config/providers/registry.js'
 import type { PoolStatus } from '../vector-store.js'
 import { lockDirectory, type DirectoryLock } from './directory-lock.js'
 import {
   closedError, connectionSemaphore, fromDatabase, poolStatus, SqlError, type Executor, type Param, type Transaction,
   type TransactionOptions, type WaitOptions,
 } from './executor.js'
-import { messageOf } from '../../errors/message-of.js'
 
 export interface PgliteOptions {
   /** Contains `lock`, and the cluster in `db/`; created when it is missing. */

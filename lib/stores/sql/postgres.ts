@@ -1,8 +1,8 @@
 import { isIP } from 'node:net'
 import postgres from 'postgres'
-import type { Semaphore } from '../../concurrency/semaphore.js'
-import { TIMED_OUT, withTimeout } from '../../concurrency/deadline.js'
-import { unbracketed } from '../../validation/uri.js'
+import { TIMED_OUT, withTimeout } from '../../base/deadline.js'
+import type { Semaphore } from '../../base/semaphore.js'
+import { unbracketed } from '../../base/uri.js'
 import type { PoolStatus } from '../vector-store.js'
 import {
   arrayElements, arrayNumbers, arrayText, closedError, connectionSemaphore, fromDatabase, poolStatus, SqlError,

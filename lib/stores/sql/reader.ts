@@ -1,7 +1,7 @@
-import { mapGivingWay } from '../../concurrency/event-loop.js'
-import { type BankKey, bankKeyString, keysOfTenant, identityOf } from '../../identity/context.js'
-import { readTrust } from '../../identity/trust.js'
-import { DAY_MS } from '../../time/days.js'
+import { type BankKey, bankKeyString, keysOfTenant, identityOf } from '../../access/context.js'
+import { readTrust } from '../../access/trust.js'
+import { DAY_MS } from '../../base/days.js'
+import { mapGivingWay } from '../../base/event-loop.js'
 import { MAX_COUNTED_VALUES } from '../most-frequent.js'
 import {
   type BankStatistics, type BankSummary, type DayCounts, type DayRange, type EmbeddingSpace, IDEMPOTENCY_LIFETIME_MS,

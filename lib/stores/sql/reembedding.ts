@@ -1,4 +1,4 @@
-import type { BankKey } from '../../identity/context.js'
+import type { BankKey } from '../../access/context.js'
 import { embeddedTexts, nameOf } from '../speaker.js'
 import type { EmbeddingSpace } from '../vector-store.js'
 import { retrySerializationFailures, type Executor, type Queries } from './executor.js'

@@ -1,5 +1,5 @@
-import type { BankKey } from '../../identity/context.js'
-import { isAtLeast } from '../../identity/trust.js'
+import type { BankKey } from '../../access/context.js'
+import { isAtLeast } from '../../access/trust.js'
 import {
   type DocumentReplacement, MemoryChangedError, type NewMemory, type RemoveOutcome, type Selector,
 } from '../vector-store.js'

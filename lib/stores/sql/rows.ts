@@ -1,6 +1,6 @@
-import { bankKeyString, bankOfKey, type BankKey } from '../../identity/context.js'
+import { bankKeyString, bankOfKey, type BankKey } from '../../access/context.js'
+import { readTrust } from '../../access/trust.js'
 import { TokenCount } from '../../text/tokens.js'
-import { readTrust } from '../../identity/trust.js'
 import { FIELDS, type FieldKind, type FieldName, memoryValues, type MEMORY_FIELDS } from '../memory-fields.js'
 import type { Memory, Metadata } from '../vector-store.js'
 

@@ -1,7 +1,7 @@
-import { mapGivingWay } from '../../concurrency/event-loop.js'
-import { forEachConcurrently } from '../../concurrency/for-each-concurrently.js'
-import type { BankKey } from '../../identity/context.js'
-import type { Mutable } from '../../validation/members.js'
+import type { BankKey } from '../../access/context.js'
+import { mapGivingWay } from '../../base/event-loop.js'
+import { forEachConcurrently } from '../../base/for-each-concurrently.js'
+import type { Mutable } from '../../base/members.js'
 import {
   byScore, MAX_PASSAGES, type Candidate, type CandidateScores, type EmbeddingSpace, type SearchRequest,
   type SearchResult,

@@ -1,6 +1,6 @@
-import type { Semaphore } from '../../concurrency/semaphore.js'
-import { messageOf } from '../../errors/message-of.js'
-import type { BankKey } from '../../identity/context.js'
+import type { BankKey } from '../../access/context.js'
+import { messageOf } from '../../base/message-of.js'
+import type { Semaphore } from '../../base/semaphore.js'
 import type {
   DocumentReplacement, EmbeddingSpace, ImportOptions, ImportOutcome, InsertOutcome, LateVectors, NewMemory, PoolStatus,
   RemovedBank, RemoveOptions, RemoveOutcome, Scan, SearchRequest, SearchResult, Selector, StoreHealth, StoreStart,

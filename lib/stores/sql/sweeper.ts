@@ -1,11 +1,11 @@
-import type { Clock } from '../../time/clock.js'
-import { dayOf } from '../../time/days.js'
-import type { BankKey } from '../../identity/context.js'
+import type { BankKey } from '../../access/context.js'
+import type { Clock } from '../../base/clock.js'
+import { dayOf } from '../../base/days.js'
+import { messageOf } from '../../base/message-of.js'
 import { IDEMPOTENCY_LIFETIME_MS } from '../vector-store.js'
 import { retrySerializationFailures, SqlError, type Executor, type Param } from './executor.js'
 import { EXPIRED_BATCH, removeChosen } from './removal.js'
 import { bankParameters, toBankKey, type BankRow } from './rows.js'
-import { messageOf } from '../../errors/message-of.js'
 
 interface SweeperOptions {
   executor: Executor

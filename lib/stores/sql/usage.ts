@@ -1,5 +1,5 @@
-import { exponentialBackOff, retry } from '../../concurrency/retry.js'
-import { bankKeyString } from '../../identity/context.js'
+import { bankKeyString } from '../../access/context.js'
+import { exponentialBackOff, retry } from '../../base/retry.js'
 import { compareText } from '../../text/normal-form.js'
 import type { UsageEntry, UsageOutcome, UsageReservation } from '../vector-store.js'
 import { retrySerializationFailures, SqlError, type Executor, type Param, type Queries } from './executor.js'

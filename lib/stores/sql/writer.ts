@@ -1,5 +1,5 @@
-import { KeyedQueue } from '../../concurrency/keyed-queue.js'
-import { type BankKey, bankKeyString } from '../../identity/context.js'
+import { type BankKey, bankKeyString } from '../../access/context.js'
+import { KeyedQueue } from '../../base/keyed-queue.js'
 import { compareText } from '../../text/normal-form.js'
 import { sumTokens } from '../../text/tokens.js'
 import {
@@ -12,6 +12,7 @@ import {
   type Executor, isSerializationFailure, isUniqueViolation, retrySerializationFailures, serializationFailure, SqlError,
   type Transaction, type TransactionOptions,
 } from './executor.js'
+import { STATISTICS_SHARDS } from './fragments.js'
 import {
   addCounts, type Counts, type Insertion, type InsertionContext, insertMemories, isOneBatch, planImport,
 } from './insertion.js'
@@ -19,7 +20,6 @@ import {
   countChange, dryRunStatement, removeAll, removeChosen, type RemovedRow, removeLocked, removeLowerTrust,
   removeOutdated, toOutcome,
 } from './removal.js'
-import { STATISTICS_SHARDS } from './fragments.js'
 import { bankParameters } from './rows.js'
 import { BankVectors } from './vectors.js'
 

@@ -1,7 +1,7 @@
 import type { Test } from 'tap'
 import { testApp, type TestApp } from '../../../test/helpers/app.js'
 import type { TestConfig } from '../../../test/helpers/config.js'
-import type { MemoryOverrides } from '../../../lib/memory/service.js'
+import type { MemoryOverrides } from '../../../lib/operations/memory-service.js'
 import { MemoryGatewayClient, type ClientOptions } from '../src/index.js'
 
 export interface Gateway extends TestApp {

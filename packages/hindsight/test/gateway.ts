@@ -3,7 +3,7 @@ import Fastify, { type FastifyInstance } from 'fastify'
 import type { Test } from 'tap'
 import { testApp, type TestApp } from '../../../test/helpers/app.js'
 import type { TestConfig } from '../../../test/helpers/config.js'
-import type { MemoryOverrides } from '../../../lib/memory/service.js'
+import type { MemoryOverrides } from '../../../lib/operations/memory-service.js'
 import hindsight, { type HindsightOptions } from '../src/index.js'
 
 /** A gateway, and Hindsight's API in front of it. */

@@ -1,5 +1,5 @@
 import type { Test } from 'tap'
-import type { BankKey } from '../../../lib/identity/context.js'
+import type { BankKey } from '../../../lib/access/context.js'
 import type { BankConfig, BankConfigChange, BankConfigStore } from '../../../lib/stores/bank-configs.js'
 import type { RemovedBank, VectorStore } from '../../../lib/stores/vector-store.js'
 import { NOW } from '../../helpers/memories.js'

@@ -3,7 +3,7 @@ import {
   sequenceInstant, neighbourWeight, toScore,
 } from '../../../lib/stores/context.js'
 import type { LexicalRequest, NewMemory, Passage } from '../../../lib/stores/vector-store.js'
-import { dayOf } from '../../../lib/time/days.js'
+import { dayOf } from '../../../lib/base/days.js'
 
 export interface Scored {
   memoryId: string

@@ -1,5 +1,5 @@
 import type { Test } from 'tap'
-import type { BankKey } from '../../../lib/identity/context.js'
+import type { BankKey } from '../../../lib/access/context.js'
 import { MAX_COUNTED_VALUES } from '../../../lib/stores/most-frequent.js'
 import type { BankSummary, Memory, Metadata, NewMemory } from '../../../lib/stores/vector-store.js'
 import { newId, newMemories, newMemory, NOW, withTags } from '../../helpers/memories.js'

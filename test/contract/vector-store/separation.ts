@@ -1,5 +1,5 @@
 import type { Test } from 'tap'
-import type { BankKey } from '../../../lib/identity/context.js'
+import type { BankKey } from '../../../lib/access/context.js'
 import type { VectorStore } from '../../../lib/stores/vector-store.js'
 import { newMemories, newMemory, NOW, withTags } from '../../helpers/memories.js'
 import { bank, everything, lexical, listAll, REMOVE, scanAll, semantic, texts, type OpenStore } from './setup.js'

@@ -1,5 +1,5 @@
 import type { Test } from 'tap'
-import type { BankKey } from '../../../lib/identity/context.js'
+import type { BankKey } from '../../../lib/access/context.js'
 import type {
   Candidate, ListRequest, Memory, SearchRequest, SearchResult, VectorStore,
 } from '../../../lib/stores/vector-store.js'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Test } from 'tap'
-import { isAtLeast, lowestTrust, TRUST_LEVELS } from '../../../lib/identity/trust.js'
+import { isAtLeast, lowestTrust, TRUST_LEVELS } from '../../../lib/access/trust.js'
 import type { NewMemory } from '../../../lib/stores/vector-store.js'
 import { newMemories, newMemory, NOW } from '../../helpers/memories.js'
 import { bank, everything, lexical, listAll, REMOVE, semantic, texts, type OpenStore } from './setup.js'

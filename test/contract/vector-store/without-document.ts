@@ -1,7 +1,7 @@
 import type { Test } from 'tap'
 import { NEIGHBOUR_WEIGHTS, WITHOUT_DOCUMENT } from '../../../lib/stores/context.js'
 import type { VectorStore } from '../../../lib/stores/vector-store.js'
-import { DAY_MS } from '../../../lib/time/days.js'
+import { DAY_MS } from '../../../lib/base/days.js'
 import { newMemories, NOW } from '../../helpers/memories.js'
 import { assertScores, talk, turn } from './context.js'
 import { bank, lexical, REMOVE, searchFor, texts, type OpenStore } from './setup.js'

@@ -4,7 +4,7 @@ import { compileOwners } from '../../../lib/access/owners.js'
 import { settingsOf } from '../../../lib/config/config.js'
 
 const { ownerPatterns: DEFAULT_OWNER_PATTERNS } = settingsOf({}).access
-import { isBankId } from '../../../lib/identity/context.js'
+import { isBankId } from '../../../lib/access/context.js'
 
 function ownsBank (principal: string, bankId: string, patterns: readonly string[]): boolean {
   return compileOwners(patterns)(principal, bankId)

@@ -1,7 +1,7 @@
 import fc from '../../helpers/fast-check.js'
 import t from 'tap'
 import { compilePattern, compilePrincipalPattern, isLiteral } from '../../../lib/access/patterns.js'
-import { canMatchPrincipal } from '../../../lib/identity/context.js'
+import { canMatchPrincipal } from '../../../lib/access/context.js'
 
 /** Names that callers may send, with many characters that have a meaning in pattern languages. */
 const name = fc.string({

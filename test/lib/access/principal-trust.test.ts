@@ -1,7 +1,7 @@
 import t from 'tap'
 import { PrincipalTrust, type TrustRule } from '../../../lib/access/principal-trust.js'
-import type { RequestContext } from '../../../lib/identity/context.js'
-import { isAtLeast, lowestTrust, readTrust, TRUST_LEVELS } from '../../../lib/identity/trust.js'
+import type { RequestContext } from '../../../lib/access/context.js'
+import { isAtLeast, lowestTrust, readTrust, TRUST_LEVELS } from '../../../lib/access/trust.js'
 import fc from '../../helpers/fast-check.js'
 
 const RULES: TrustRule[] = [

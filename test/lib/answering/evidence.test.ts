@@ -1,6 +1,6 @@
 import t from 'tap'
 import { selectEvidence, type EvidenceBounds, type SelectedEvidence } from '../../../lib/answering/evidence.js'
-import type { RetrievedHit } from '../../../lib/retrieval/candidates.js'
+import type { RetrievedHit } from '../../../lib/ranking/candidates.js'
 import { countTokens, TokenCount } from '../../../lib/text/tokens.js'
 import fc from '../../helpers/fast-check.js'
 import { memoryWith } from '../../helpers/memories.js'

@@ -6,9 +6,9 @@ import {
   checkResponseSchema, MAX_SCHEMA_BYTES, MAX_SCHEMA_DEPTH, MAX_SCHEMA_PROPERTIES,
 } from '../../../lib/answering/response-schema.js'
 import { runSync, problemSteps } from '../../../lib/answering/structured.js'
-import { ServiceError } from '../../../lib/errors/service-error.js'
+import { ServiceError } from '../../../lib/base/service-error.js'
 import type { JsonSchema } from '../../../lib/models/language-model.js'
-import { strictAjv } from '../../../lib/validation/schema-check.js'
+import { strictAjv } from '../../../lib/base/schema-check.js'
 import fc, { runs } from '../../helpers/fast-check.js'
 
 const PERSON = {

@@ -5,7 +5,7 @@ import { FileSchema } from '../../../lib/config/schema.js'
 import { type Variable, VARIABLES } from '../../../lib/config/variables.js'
 import { embeddingProviders, languageModels, rerankers } from '../../../lib/models/registry.js'
 import { vectorStores } from '../../../lib/stores/registry.js'
-import { PROVIDER_SETTINGS } from '../../../lib/providers/schemas.js'
+import { PROVIDER_SETTINGS } from '../../../lib/config/providers/schemas.js'
 import { load, loadYaml } from './load-with.js'
 
 const root = new URL('../../../', import.meta.url)

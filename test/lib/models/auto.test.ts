@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
 import { autoEmbeddings } from '../../../lib/models/registry.js'
-import { ProviderError } from '../../../lib/providers/registry.js'
+import { ProviderError } from '../../../lib/config/providers/registry.js'
 
 const MODULE = new URL('../../fixtures/transformers-package/index.mjs', import.meta.url).href
 const ENGINE = new URL('../../fixtures/transformers-package/scripted-engine.mjs', import.meta.url).href

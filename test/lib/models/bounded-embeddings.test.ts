@@ -2,7 +2,7 @@ import t from 'tap'
 import { BoundedEmbeddings } from '../../../lib/models/bounded-models.js'
 import type { EmbeddingProvider, EmbedOptions } from '../../../lib/models/embedding-provider.js'
 import { ModelCallError } from '../../../lib/models/remote/model-call-error.js'
-import { ProviderError } from '../../../lib/providers/registry.js'
+import { ProviderError } from '../../../lib/config/providers/registry.js'
 
 /** A provider that never answers, and the signals of its calls. */
 function hanging (limits?: EmbeddingProvider['limits']) {

@@ -4,7 +4,7 @@ import {
 } from '../../../lib/models/bounded-models.js'
 import type { GenerateRequest, Generation, LanguageModel } from '../../../lib/models/language-model.js'
 import { ModelCallError } from '../../../lib/models/remote/model-call-error.js'
-import { ProviderError } from '../../../lib/providers/registry.js'
+import { ProviderError } from '../../../lib/config/providers/registry.js'
 import { answering, says, silent, startLanguageServer } from '../../helpers/language-server.js'
 import { ask, failureOf, openBounded, PROVIDERS, read } from './language-support.js'
 import { gate } from '../../helpers/waiting.js'

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { ModelHealth, type ModelStatus } from '../../../lib/models/health.js'
-import { NO_TELEMETRY, type ModelCallRecord } from '../../../lib/telemetry/telemetry.js'
+import { NO_TELEMETRY, type ModelCallRecord } from '../../../lib/base/telemetry.js'
 
 function afterCalls (...outcomes: string[]): ModelHealth {
   const health = new ModelHealth(NO_TELEMETRY)

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import t from 'tap'
 import { hasLocalEmbeddings, localEmbeddings } from '../../../lib/models/local/embedding-provider.js'
-import { ProviderError } from '../../../lib/providers/registry.js'
+import { ProviderError } from '../../../lib/config/providers/registry.js'
 import { embeddingProviderContract } from '../../contract/embedding-provider.js'
 
 const provider = localEmbeddings({}, {})

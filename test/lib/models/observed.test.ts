@@ -2,8 +2,8 @@ import t from 'tap'
 import type { EmbeddingProvider } from '../../../lib/models/embedding-provider.js'
 import { ObservedEmbeddings, ObservedReranker, statusOf } from '../../../lib/models/bounded-models.js'
 import { ModelCallError } from '../../../lib/models/remote/model-call-error.js'
-import type { ModelCallRecord } from '../../../lib/telemetry/telemetry.js'
-import { DeadlineExceeded } from '../../../lib/concurrency/deadline.js'
+import type { ModelCallRecord } from '../../../lib/base/telemetry.js'
+import { DeadlineExceeded } from '../../../lib/base/deadline.js'
 
 /** A provider that fails as a test says, and what was told of its calls; each takes 5 ms. */
 function observed (more: Partial<EmbeddingProvider> = {}) {

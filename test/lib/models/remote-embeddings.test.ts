@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
 import { makeRemoteEmbeddingProvider } from '../../../lib/models/remote/embedding-provider.js'
 import { ModelCallError } from '../../../lib/models/remote/model-call-error.js'
-import { ProviderError } from '../../../lib/providers/registry.js'
+import { ProviderError } from '../../../lib/config/providers/registry.js'
 import { embeddingProviderContract } from '../../contract/embedding-provider.js'
 import {
   answering, DIMENSIONS, embeddings, sendJson, silent, startModelServer, vectorOf, type ModelServer,

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { boundedLanguageModel } from '../../../lib/models/bounded-models.js'
 import { makeAnthropicLanguageModel, makeOpenAiLanguageModel } from '../../../lib/models/remote/language-model.js'
-import { ProviderError } from '../../../lib/providers/registry.js'
+import { ProviderError } from '../../../lib/config/providers/registry.js'
 import { countTokens } from '../../../lib/text/tokens.js'
 import { languageModelContract } from '../../contract/language-model.js'
 import {

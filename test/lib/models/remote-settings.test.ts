@@ -4,7 +4,7 @@ import { inspect } from 'node:util'
 import t, { type Test } from 'tap'
 import { makeRemoteEmbeddingProvider } from '../../../lib/models/remote/embedding-provider.js'
 import { makeRemoteReranker } from '../../../lib/models/remote/reranker.js'
-import { ProviderError } from '../../../lib/providers/registry.js'
+import { ProviderError } from '../../../lib/config/providers/registry.js'
 import { DIMENSIONS, startModelServer } from '../../helpers/model-server.js'
 
 const SECRET = 'secret-of-the-test'

@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
 import { transformersReranker } from '../../../lib/models/transformers/providers.js'
 import { QueueFullError } from '../../../lib/models/workers/worker-queue.js'
-import { ProviderError } from '../../../lib/providers/registry.js'
+import { ProviderError } from '../../../lib/config/providers/registry.js'
 
 const MODULE = new URL('../../fixtures/transformers-package/index.mjs', import.meta.url).href
 const SURROUNDINGS = { baseDirectory: process.cwd() }

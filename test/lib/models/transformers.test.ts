@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
 import { transformersEmbeddings } from '../../../lib/models/transformers/providers.js'
-import { ProviderError } from '../../../lib/providers/registry.js'
+import { ProviderError } from '../../../lib/config/providers/registry.js'
 import { embeddingProviderContract } from '../../contract/embedding-provider.js'
 import { rejection } from '../../helpers/rejection.js'
 

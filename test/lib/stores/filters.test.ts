@@ -3,7 +3,7 @@ import t from 'tap'
 import { compileFilters, tagCondition } from '../../../lib/stores/filters.js'
 import type { Filters, Memory } from '../../../lib/stores/vector-store.js'
 import { TokenCount } from '../../../lib/text/tokens.js'
-import { TRUST_LEVELS } from '../../../lib/identity/trust.js'
+import { TRUST_LEVELS } from '../../../lib/access/trust.js'
 import { FILTER_CASES } from '../../contract/vector-store/filter-cases.js'
 import { memoryWith, newMemory, NOW } from '../../helpers/memories.js'
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { ServiceError } from '../../../lib/errors/service-error.js'
+import { ServiceError } from '../../../lib/base/service-error.js'
 import { InMemoryVectorStore } from '../../../lib/stores/in-memory/store.js'
 import { storeWithServiceErrors } from '../../../lib/stores/service-errors.js'
 import { SqlError } from '../../../lib/stores/sql/executor.js'

@@ -1,6 +1,6 @@
 import { createPublicKey } from 'node:crypto'
 import type { Test } from 'tap'
-import { ServiceError } from '../../../lib/errors/service-error.js'
+import { ServiceError } from '../../../lib/base/service-error.js'
 import { KeySource } from '../../../plugins/auth/jwt-oidc.js'
 import { TokenRefused } from '../../../plugins/auth/token-refused.js'
 import { startJwksServer, type JwksServer } from '../../helpers/jwks-server.js'

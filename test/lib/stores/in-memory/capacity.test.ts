@@ -1,7 +1,7 @@
 import t from 'tap'
 import { InMemoryVectorStore } from '../../../../lib/stores/in-memory/store.js'
 import type { NewMemory } from '../../../../lib/stores/vector-store.js'
-import { DAY_MS } from '../../../../lib/time/days.js'
+import { DAY_MS } from '../../../../lib/base/days.js'
 import { bank, everything, listAll } from '../../../contract/vector-store/setup.js'
 import { newId, newMemories, newMemory, NOW, withTags, type MemoryFields } from '../../../helpers/memories.js'
 

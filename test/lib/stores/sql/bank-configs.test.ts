@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { BankKey } from '../../../../lib/identity/context.js'
+import type { BankKey } from '../../../../lib/access/context.js'
 import { BANK_CONFIG_HISTORY, type BankConfigChange } from '../../../../lib/stores/bank-configs.js'
 import { LOCK_CONFIGS, lockName } from '../../../../lib/stores/sql/bank-configs.js'
 import { SqlError, type Executor } from '../../../../lib/stores/sql/executor.js'

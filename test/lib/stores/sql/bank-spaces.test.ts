@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { bankKeyString } from '../../../../lib/identity/context.js'
+import { bankKeyString } from '../../../../lib/access/context.js'
 import type { Queries } from '../../../../lib/stores/sql/executor.js'
 import { makeSpaceStatements } from '../../../../lib/stores/sql/vectors.js'
 import type { EmbeddingSpace } from '../../../../lib/stores/vector-store.js'

@@ -6,7 +6,7 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import t, { type Test } from 'tap'
-import { ProviderError } from '../../../../lib/providers/registry.js'
+import { ProviderError } from '../../../../lib/config/providers/registry.js'
 import { lockDirectory } from '../../../../lib/stores/sql/directory-lock.js'
 
 const MODULE = new URL('../../../../lib/stores/sql/directory-lock.ts', import.meta.url).href

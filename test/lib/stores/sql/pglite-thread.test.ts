@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { inspect } from 'node:util'
 import t, { type Test } from 'tap'
-import { ProviderError } from '../../../../lib/providers/registry.js'
+import { ProviderError } from '../../../../lib/config/providers/registry.js'
 import { SqlError } from '../../../../lib/stores/sql/executor.js'
 import { openPglite } from '../../../../lib/stores/sql/pglite.js'
 

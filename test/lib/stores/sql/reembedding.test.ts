@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { ProviderError } from '../../../../lib/providers/registry.js'
+import { ProviderError } from '../../../../lib/config/providers/registry.js'
 import { Reembedding, type ReembeddingOptions } from '../../../../lib/stores/sql/reembedding.js'
 import type { EmbeddingSpace, NewMemory, VectorStore } from '../../../../lib/stores/vector-store.js'
 import { bank, lexical, REMOVE, semantic, texts } from '../../../contract/vector-store/setup.js'

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path'
 import { inspect } from 'node:util'
 import t, { type Test } from 'tap'
-import { ProviderError } from '../../../../lib/providers/registry.js'
-import { PgliteSettings, PostgresSettings } from '../../../../lib/providers/schemas/stores.js'
+import { ProviderError } from '../../../../lib/config/providers/registry.js'
+import { PgliteSettings, PostgresSettings } from '../../../../lib/config/providers/schemas/stores.js'
 import {
   checkDatabaseUrl, databaseUrl, pgliteSettings, postgresSettings,
 } from '../../../../lib/stores/sql/providers.js'
