@@ -28,6 +28,8 @@ const ANSWERS: Record<string, unknown> = {
   '/v1/recall': {
     hits: [HIT],
     total_available: 1,
+    truncated: false,
+    usage: { tokens: 1 },
     degraded: [EVIL],
     trace: { stages: [{ name: EVIL, duration_ms: 1 }], strategies: [{ name: EVIL, weight: 1, candidates: 1 }] },
   },
