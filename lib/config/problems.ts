@@ -1,5 +1,4 @@
-import { isJsonObject } from '../base/json-object.js'
-import { pointerSegments } from '../base/json-object.js'
+import { isJsonObject, pointerSegments } from '../base/json-object.js'
 import { shorten } from '../base/shorten.js'
 
 /** Every problem of the configuration in one error. No message contains the value of a secret. */

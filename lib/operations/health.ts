@@ -1,8 +1,7 @@
 import { TIMED_OUT, withTimeout } from '../base/deadline.js'
 import type { ModelCallRecord } from '../base/telemetry.js'
 import { statusOf } from '../models/bounded-models.js'
-import type { ModelCondition, ModelHealth } from '../models/health.js'
-import type { ModelStatus } from '../models/health.js'
+import type { ModelCondition, ModelHealth, ModelStatus } from '../models/health.js'
 import type { VectorStore, PoolStatus } from '../stores/vector-store.js'
 import type { Dependencies } from './dependencies.js'
 

@@ -1,7 +1,8 @@
 import { Type, type Static } from 'typebox'
 import { withoutUndefined } from '../base/members.js'
-import { BankId, strict, trust, viewedMembers, viewedSchemas } from './schemas.js'
-import type { Hit, MemoryRecord, ReflectSource } from './schemas.js'
+import {
+  BankId, type Hit, type MemoryRecord, type ReflectSource, strict, trust, viewedMembers, viewedSchemas,
+} from './schemas.js'
 import type { TokenBudget } from './token-budget.js'
 
 const {

@@ -1,8 +1,9 @@
 import { isAtLeast, readTrust } from '../access/trust.js'
 import { valueAt, isJsonObject } from '../base/json-object.js'
 import type { FieldError } from '../base/service-error.js'
-import type { BankConfiguration, BankEntry, FileConfig, Profile } from '../config/schema.js'
-import { defaultSections, type BankSettings } from '../config/schema.js'
+import {
+  type BankConfiguration, type BankEntry, type BankSettings, defaultSections, type FileConfig, type Profile,
+} from '../config/schema.js'
 
 /** The parts of the server that decide which settings have an effect. */
 export interface Capabilities {

@@ -1,7 +1,6 @@
 import t from 'tap'
 import { Server } from '@modelcontextprotocol/server'
-import { McpHttp } from '../../mcp/http.js'
-import { MAX_MESSAGE_VALUES } from '../../mcp/http.js'
+import { MAX_MESSAGE_VALUES, McpHttp } from '../../mcp/http.js'
 import { testApp } from '../helpers/app.js'
 import { answerOf, MCP_HEADERS, rpc, toolCall } from '../helpers/mcp.js'
 

@@ -1,6 +1,5 @@
 import { connect, type Socket } from 'node:net'
-import t from 'tap'
-import type { Test } from 'tap'
+import t, { type Test } from 'tap'
 import { buildApp } from '../../app.js'
 import { InMemoryVectorStore } from '../../lib/stores/in-memory/store.js'
 import { testConfig } from '../helpers/config.js'

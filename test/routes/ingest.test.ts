@@ -1,5 +1,4 @@
-import t from 'tap'
-import type { Test } from 'tap'
+import t, { type Test } from 'tap'
 import { testApp } from '../helpers/app.js'
 import type { TestConfig } from '../helpers/config.js'
 import { refused, refusedFields } from './support.js'

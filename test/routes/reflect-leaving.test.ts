@@ -1,7 +1,6 @@
 import { request } from 'node:http'
 import t, { type Test } from 'tap'
-import type { ModelCallRecord } from '../../lib/base/telemetry.js'
-import { NO_TELEMETRY } from '../../lib/base/telemetry.js'
+import { type ModelCallRecord, NO_TELEMETRY } from '../../lib/base/telemetry.js'
 import { testApp } from '../helpers/app.js'
 import { EventReader } from '../helpers/events.js'
 import { piecemeal, silent, startLanguageServer, stallInTheMiddle } from '../helpers/language-server.js'

@@ -1,7 +1,8 @@
 import t from 'tap'
 import { InMemoryVectorStore } from '../../lib/stores/in-memory/store.js'
-import { recordText } from '../../lib/stores/vector-store.js'
-import type { IdempotencyRecord, IdempotentWrite, VectorStore } from '../../lib/stores/vector-store.js'
+import {
+  type IdempotencyRecord, type IdempotentWrite, recordText, type VectorStore,
+} from '../../lib/stores/vector-store.js'
 import { testApp } from '../helpers/app.js'
 import { dedupConfig, NEAR_DUPLICATE, retain, retainBatch, TEXT, textsOf } from './retain-dedup-support.js'
 

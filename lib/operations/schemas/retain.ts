@@ -1,6 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { BarriersSchema } from '../../config/schema.js'
-import { BankConfigurationSchema } from '../../config/schema.js'
+import { BankConfigurationSchema, BarriersSchema } from '../../config/schema.js'
 import { importedSchemas, retainedSchemas } from '../../stores/memory-fields.js'
 import { strict, BankId, MemoryId, trust } from './common.js'
 import { MemoryRecord } from './memory-record.js'

@@ -1,7 +1,6 @@
 import { isIP } from 'node:net'
 import { resolve } from 'node:path'
-import { unbracketed } from '../../base/uri.js'
-import { isPercentEncoded } from '../../base/uri.js'
+import { isPercentEncoded, unbracketed } from '../../base/uri.js'
 import { ProviderError, type ProviderConfig, type ProviderContext } from '../../config/providers/registry.js'
 import { PgliteSettings, PostgresSettings } from '../../config/providers/schemas/stores.js'
 import { settingsCheck } from '../../config/providers/settings.js'

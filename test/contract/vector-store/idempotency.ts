@@ -1,6 +1,7 @@
 import type { Test } from 'tap'
-import { IDEMPOTENCY_LIFETIME_MS, readRecord } from '../../../lib/stores/vector-store.js'
-import type { IdempotentWrite, NewMemory, VectorStore } from '../../../lib/stores/vector-store.js'
+import {
+  IDEMPOTENCY_LIFETIME_MS, type IdempotentWrite, type NewMemory, readRecord, type VectorStore,
+} from '../../../lib/stores/vector-store.js'
 import { newMemories, newMemory, NOW } from '../../helpers/memories.js'
 import { bank, listAll, REMOVE, texts, type OpenStore } from './setup.js'
 

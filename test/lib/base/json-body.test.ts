@@ -1,6 +1,5 @@
 import t from 'tap'
-import { readJson } from '../../../lib/base/json-body.js'
-import type { JsonBounds } from '../../../lib/base/json-body.js'
+import { type JsonBounds, readJson } from '../../../lib/base/json-body.js'
 
 const WIDE: JsonBounds = { json_depth: 1000, json_values: 1_000_000, array_elements: 1_000_000 }
 const PADDING = ' '.repeat(65_536)

@@ -1,6 +1,5 @@
 import t from 'tap'
-import { defaultSections } from '../../../lib/config/schema.js'
-import type { BankConfiguration, FileConfig } from '../../../lib/config/schema.js'
+import { type BankConfiguration, defaultSections, type FileConfig } from '../../../lib/config/schema.js'
 import { LIMITS, strictestLimits, withValueAt } from '../../../lib/operations/operator-settings.js'
 import { valueAt } from '../../../lib/base/json-object.js'
 import { TRUST_LEVELS } from '../../../lib/access/trust.js'

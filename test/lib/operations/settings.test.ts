@@ -1,6 +1,5 @@
 import t from 'tap'
-import { defaultSections } from '../../../lib/config/schema.js'
-import type { FileConfig } from '../../../lib/config/schema.js'
+import { defaultSections, type FileConfig } from '../../../lib/config/schema.js'
 import type { OwnSettings } from '../../../lib/operations/operator-settings.js'
 import { operatorSettings } from '../../helpers/settings.js'
 

@@ -1,8 +1,9 @@
 import { setTimeout } from 'node:timers/promises'
 import t from 'tap'
 import type { Executor, Transaction } from '../../../../lib/stores/sql/executor.js'
-import { Reembedding, type ReembeddingOptions } from '../../../../lib/stores/sql/reembedding.js'
-import { makeReembeddingStatements } from '../../../../lib/stores/sql/reembedding.js'
+import {
+  makeReembeddingStatements, Reembedding, type ReembeddingOptions,
+} from '../../../../lib/stores/sql/reembedding.js'
 import { SqlVectorStore } from '../../../../lib/stores/sql/store.js'
 import { VectorIndexes } from '../../../../lib/stores/sql/vectors.js'
 import type { EmbeddingSpace } from '../../../../lib/stores/vector-store.js'
