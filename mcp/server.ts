@@ -16,7 +16,7 @@ const MAX_BANKS = 200
 const MAX_VALUES = 100
 
 /** Completes names of banks; other arguments of prompts and resources have no list of values. */
-export async function completeBank (
+async function completeBank (
   argument: { name: string, value: string }, caller: Caller, { signal }: { signal: AbortSignal },
 ): Promise<CompleteResult> {
   if (argument.name !== 'bank_id') return { completion: { values: [], hasMore: false } }

@@ -37,7 +37,7 @@ interface StdioTransportOptions {
  * The transport of the SDK, which drops open requests when the input ends and lines that are no messages. This one
  * answers both: what is piped into the program is done, and the process ends after the last answer.
  */
-export class StdioTransport extends StdioServerTransport {
+class StdioTransport extends StdioServerTransport {
   readonly #options: StdioTransportOptions
   /** The parts of the line that is not complete yet. */
   #parts: Buffer[] = []

@@ -8,7 +8,7 @@ import { ServiceError } from '../lib/base/service-error.js'
  * Whether a server for these hosts serves a request: Host must be loopback, an allowed name, or the local address of
  * the connection, which probes use and which is not a name that a web page can have.
  */
-export function isServedHost (header: string, localAddress: string | undefined, allowed: readonly string[]): boolean {
+function isServedHost (header: string, localAddress: string | undefined, allowed: readonly string[]): boolean {
   const host = hostOfHeader(header)
   if (host === undefined) return false
   return isLoopback(host) || host.endsWith('.localhost') || matchesHost(host, allowed) ||
@@ -16,7 +16,7 @@ export function isServedHost (header: string, localAddress: string | undefined, 
 }
 
 /** @param setting the setting that adds names */
-export function hostNotAllowed (setting: string): ServiceError {
+function hostNotAllowed (setting: string): ServiceError {
   return new ServiceError(
     'host_not_allowed', `The Host header names a host that this server does not serve; add the host to ${setting}`,
   )

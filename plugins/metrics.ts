@@ -30,7 +30,7 @@ type Guard = AuthMode | 'host' | 'admin_token' | 'source_signature'
  * The metrics that are updated by events. Labels have few values, which come from the code and the configuration; none
  * holds a bank, a tenant or a principal.
  */
-export class Instruments implements Telemetry {
+class Instruments implements Telemetry {
   readonly registry = new Registry()
   readonly #requests: Histogram<'method' | 'route' | 'status'>
   readonly #stages: Histogram<'stage'>

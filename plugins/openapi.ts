@@ -39,14 +39,14 @@ const MAPS = ['properties', 'patternProperties'] as const
 const LISTS = ['anyOf', 'oneOf', 'allOf'] as const
 const SINGLE = ['additionalProperties', 'items', 'not', 'x-item-schema'] as const
 
-export function mapValues<From, To> (
+function mapValues<From, To> (
   record: Readonly<Record<string, From>>, map: (value: From) => To,
 ): Record<string, To> {
   return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, map(value)]))
 }
 
 /** Copies a schema and replaces its direct subschemas. */
-export function mapChildren (schema: Schema, map: (child: Schema) => Schema): Schema {
+function mapChildren (schema: Schema, map: (child: Schema) => Schema): Schema {
   const copy = { ...schema }
   for (const keyword of MAPS) {
     const children = schema[keyword]
@@ -65,7 +65,7 @@ export function mapChildren (schema: Schema, map: (child: Schema) => Schema): Sc
 }
 
 /** Adds the type to a schema with an enum, which many generators need. */
-export function withTypedEnum (schema: Schema): Schema {
+function withTypedEnum (schema: Schema): Schema {
   if (schema.enum === undefined || schema.type !== undefined) return schema
   const types = [...new Set(schema.enum.map((value) => value === null ? 'null' : typeof value))]
   return { type: types.length === 1 ? types[0]! : types, ...schema }
@@ -82,7 +82,7 @@ const NO_VALUE: Schema = { allOf: [{ type: 'string' }, { type: 'number' }] }
  * of them. The service checks the choice
  * itself, because its error is one sentence, while that of a `oneOf` validator names every alternative.
  */
-export function withChoices (schema: Schema): Schema {
+function withChoices (schema: Schema): Schema {
   const { 'x-choice': choices, title, description, examples, ...common } = schema
   if (choices === undefined) return schema
   const { properties = {}, required = [] } = common
@@ -121,7 +121,7 @@ interface Named {
  * Collects the named schemas of the document, those whose `title` is one capitalized word, and replaces each by a
  * reference. Validation and serialization are not affected, because they are compiled from the schemas of the routes.
  */
-export class NamedSchemas {
+class NamedSchemas {
   readonly #named = new Map<string, Named>()
 
   /**
@@ -252,7 +252,7 @@ export function forGenerators (made: object): object {
 }
 
 /** The document with the credentials of all auth modes instead of the configured one. */
-export function forEveryMode (made: object, mode: AuthMode | 'host'): object {
+function forEveryMode (made: object, mode: AuthMode | 'host'): object {
   const document = made as Document
   const own = JSON.stringify(securityOf('memory', mode))
   const paths = mapValues(document.paths ?? {}, (methods) => mapValues(methods, (operation) => (

@@ -106,7 +106,7 @@ export const RESTART_KEYS: ReadonlyArray<readonly string[]> = [
 ]
 
 /** The differences between two configuration files. */
-export interface FileChanges {
+interface FileChanges {
   /** Paths of values that were added, removed or changed, in the order of the files. Never a value. */
   changed: string[]
   /** Those of them that need a restart. */

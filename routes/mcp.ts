@@ -32,7 +32,7 @@ const CODES: Partial<Record<ErrorCode, number>> = {
  * error, without an id, because the message was not read. Other refusals, such as of credentials, have the format of
  * all other routes.
  */
-export function sendJsonRpcError (error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+function sendJsonRpcError (error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const known = toServiceError(error, request)
   const code = CODES[known.code]
   if (code === undefined) {

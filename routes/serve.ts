@@ -17,7 +17,7 @@ const ENTITY_TAGS = new RegExp(`^${ENTITY_TAG}(?:[ \\t]*,[ \\t]*${ENTITY_TAG})*$
 const EACH_ENTITY_TAG = new RegExp(ENTITY_TAG, 'g')
 
 /** The schema for the OpenAPI document; preconditionOf() checks the values. */
-export const Preconditions = Type.Object({
+const Preconditions = Type.Object({
   'if-match': Type.Optional(Type.String({
     maxLength: 4096,
     description: 'Entity tags, or `*` for any configuration that is set. Nothing is changed unless one of them ' +
@@ -34,7 +34,7 @@ export const Preconditions = Type.Object({
  * Reads If-Match and If-None-Match (RFC 9110, section 13.1); a weak or unknown tag matches no configuration.
  * @throws ServiceError invalid_request
  */
-export function preconditionOf ({ headers }: FastifyRequest): Precondition | undefined {
+function preconditionOf ({ headers }: FastifyRequest): Precondition | undefined {
   const value = headers['if-match']?.trim()
   const none = headers['if-none-match']?.trim()
   if (none !== undefined) {

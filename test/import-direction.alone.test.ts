@@ -21,24 +21,24 @@ async function broken (filePath: string, imported: string): Promise<string[]> {
 }
 
 const FORBIDDEN: Array<[file: string, imported: string]> = [
-  ['lib/access/patterns.ts', '../memory/service.js'],
-  ['lib/stores/in-memory/store.ts', '../../retrieval/fusion.js'],
+  ['lib/access/patterns.ts', '../operations/memory-service.js'],
+  ['lib/access/context.ts', '../config/load.js'],
+  ['lib/stores/in-memory/store.ts', '../../ranking/candidates.js'],
   ['lib/models/mock/language-model.ts', '../../stores/filters.js'],
-  ['lib/access/context.ts', '../access/patterns.js'],
-  ['lib/operations/operator-settings.ts', '../memory/records.js'],
-  ['lib/config/load.ts', '../access/patterns.js'],
-  ['lib/base/clock.ts', '../identity/context.js'],
-  ['lib/operations/bank-browser.ts', '../sources/signature.js'],
+  ['lib/answering/evidence.ts', '../operations/records.js'],
+  ['lib/ranking/retriever.ts', '../config/schema.js'],
+  ['lib/base/clock.ts', '../access/context.js'],
+  ['lib/text/words.ts', '../stores/filters.js'],
   ['lib/operations/bank-browser.ts', '../../plugins/errors.js'],
   ['lib/operations/bank-browser.ts', '../../http/error-responses.js'],
   ['lib/operations/bank-browser.ts', 'fastify'],
 ]
 
 const ALLOWED: Array<[file: string, imported: string]> = [
-  ['lib/access/access-control.ts', '../identity/context.js'],
-  ['lib/stores/in-memory/store.ts', '../../errors/service-error.js'],
-  ['lib/operations/bank-browser.ts', '../retrieval/fusion.js'],
-  ['lib/operations/webhook-sources.ts', '../memory/service.js'],
+  ['lib/access/access-control.ts', '../base/clock.js'],
+  ['lib/stores/in-memory/store.ts', '../../base/service-error.js'],
+  ['lib/operations/bank-browser.ts', '../ranking/candidates.js'],
+  ['lib/config/load.ts', '../access/context.js'],
 ]
 
 for (const [file, imported] of FORBIDDEN) {

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { write } from '../output.js'
 
-export interface OptionWord {
+interface OptionWord {
   names: string[]
   description: string
   /** Whether a value follows it. */
@@ -12,7 +12,7 @@ export interface OptionWord {
 }
 
 /** The words that may follow a command. */
-export interface CommandWords {
+interface CommandWords {
   /** The words of the command itself, such as `config check`; empty for the program. */
   path: string
   description: string
@@ -57,7 +57,7 @@ function helpOf (commands: CommandWords['commands'], path: string): CommandWords
 }
 
 /** The script for fish, which shows descriptions beside the words. */
-export function fishCompletion (commands: readonly CommandWords[]): string {
+function fishCompletion (commands: readonly CommandWords[]): string {
   const lines = commands.flatMap(({ path, commands: children, options, choices, takesPath }) => {
     const condition = conditionOf(path, children.map(({ name }) => name))
     return [
@@ -107,7 +107,7 @@ interface Actions {
 }
 
 /** The script for bash: offers words of the command in the line, and files where an option or argument takes one. */
-export function bashCompletion (commands: readonly CommandWords[]): string {
+function bashCompletion (commands: readonly CommandWords[]): string {
   const offer = (words: string) => `COMPREPLY=($(compgen -W '${words}' -- "$current"))`
   const actions: Actions = {
     words: offer,
@@ -140,7 +140,7 @@ complete -o default -F _memory_gateway memory-gateway
 }
 
 /** The script for zsh. */
-export function zshCompletion (commands: readonly CommandWords[]): string {
+function zshCompletion (commands: readonly CommandWords[]): string {
   const offer = (words: string) => `compadd -- ${words}`
   const actions: Actions = {
     words: offer,

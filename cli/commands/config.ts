@@ -42,7 +42,7 @@ interface Effective {
  * @param config validated
  * @param path of its file, when it has one
  */
-export function effectiveConfig (config: Config, environment: NodeJS.ProcessEnv, path: string | undefined): Effective {
+function effectiveConfig (config: Config, environment: NodeJS.ProcessEnv, path: string | undefined): Effective {
   // The texts as they are, with the keys that the configuration has: 007 is one, and another parser makes it 7.
   const written = path === undefined ? {} : readYaml(readFileSync(path, 'utf8'), FileSchema, path, (text) => text, [])
   return { environment: variables(environment), file: shown(withDefaults(FileSchema, config.file), written, '', false) }
@@ -89,7 +89,7 @@ const REFERENCE_SCHEMA = { type: 'string', pattern: '\\$\\{[A-Za-z_][A-Za-z0-9_]
 type Schema = Readonly<Record<string, unknown>>
 
 /** The JSON Schema (draft-07) of the configuration file. With it an editor completes keys and shows what they mean. */
-export function fileJsonSchema (): Schema {
+function fileJsonSchema (): Schema {
   const { properties, ...rest } = asSchema(FileSchema)
   return {
     $schema: 'http://json-schema.org/draft-07/schema#',

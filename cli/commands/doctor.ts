@@ -19,7 +19,7 @@ const TIMEOUT_MS = 5000
 const SECOND = 1000
 
 /** Checks the settings of the auth mode and, with an identity provider, whether its keys can be fetched. */
-export async function * identityFindings (auth: AuthConfig): AsyncGenerator<Finding, void> {
+async function * identityFindings (auth: AuthConfig): AsyncGenerator<Finding, void> {
   const check = 'authentication'
   const missing = missingVariables(auth)
   if (missing.length > 0) {

@@ -17,7 +17,7 @@ const MAX_REASON = 300
 const STATUSES: ReadonlySet<number | undefined> = new Set([400, 413, 422])
 
 /** The memories of an import that the server rejects. */
-export class Rejections {
+class Rejections {
   readonly #reported: string[] = []
   #count = 0
 

@@ -7,7 +7,7 @@ import { type InitAnswers, type Question, QUESTIONS } from '../init/answers.js'
 import { note, writeJson } from '../output.js'
 
 /** The text of the configuration file, with a comment on the meaning of each choice. */
-export function configText (answers: InitAnswers): string {
+function configText (answers: InitAnswers): string {
   const { store, embeddings, llm, access } = answers
   const parts = [STORES[store](answers), EMBEDDINGS[embeddings], MODELS[llm], ACCESS[access]]
   return `# Memory Gateway. docs/configuration.md has every key; \`memory-gateway config check\` checks this file,
@@ -105,7 +105,7 @@ interface VariableLine {
  * The text of the file of variables, and the names of the variables that remain to be filled in.
  * @param configPath of the configuration file
  */
-export function envText (answers: InitAnswers, configPath: string): { text: string, missing: string[] } {
+function envText (answers: InitAnswers, configPath: string): { text: string, missing: string[] } {
   const lines = variables(answers, configPath)
   const texts = lines.map(({ name, value, description }) => (
     `# ${description}\n${value === undefined ? `#${name}=` : `${name}=${quoted(value)}`}\n`

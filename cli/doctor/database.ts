@@ -11,7 +11,7 @@ import { clockFinding } from './clock.js'
 import { failed, failedWith, type Finding, ok, skipped, warning } from './finding.js'
 
 /** An open database. */
-export interface OpenDatabase {
+interface OpenDatabase {
   executor: Executor
   /** Quoted. */
   schema: string
@@ -43,7 +43,7 @@ select current_user::text as role, quote_ident(current_user) as "quotedRole",
  * Whether the role may read and write the rows of the tables.
  * @returns undefined as long as there are no tables
  */
-export async function rightsFinding ({ executor, schema }: OpenDatabase): Promise<Finding | undefined> {
+async function rightsFinding ({ executor, schema }: OpenDatabase): Promise<Finding | undefined> {
   const { role, quotedRole, superuser } = await roleOf({ executor, schema })
   const rows = await executor.read<{ right: string, on: string, has: boolean }>(`
 select 'usage' as right, nspname::text as on, has_schema_privilege(oid, 'usage') as has
@@ -72,7 +72,7 @@ order by 2, 1`, [schema.replaceAll('"', ''), RIGHTS])
  * Whether the role may do what a start with missing migrations does.
  * @param makesExtension whether pgvector is not in the database yet
  */
-export async function makingFinding ({ executor, schema }: OpenDatabase, makesExtension: boolean): Promise<Finding> {
+async function makingFinding ({ executor, schema }: OpenDatabase, makesExtension: boolean): Promise<Finding> {
   const { role, quotedRole, quotedDatabase, superuser } = await roleOf({ executor, schema })
   if (superuser) {
     return warning(

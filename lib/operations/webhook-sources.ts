@@ -24,7 +24,7 @@ export interface SignatureRule {
 }
 
 /** Reads a header as Node does: a repeated one is one text with commas, which no signature or timestamp matches. */
-export type HeaderLookup = (name: string) => string | string[] | undefined
+type HeaderLookup = (name: string) => string | string[] | undefined
 
 /**
  * HMAC-SHA256 in hex, with or without `sha256=`, over the raw body, or over `<timestamp>.<raw body>`.

@@ -79,7 +79,7 @@ export interface BankStatistics {
   readonly frequencies: readonly number[]
 }
 
-export interface LexicalScores {
+interface LexicalScores {
   /** Step 7. */
   readonly best: ReadonlyArray<{ member: number, score: number, own: number }>
   /** The candidates that pass the filters and are found, but only by the terms of their neighbours. */

@@ -6,7 +6,7 @@ import { TopK } from './top-k.js'
 export const MAX_COUNTED_VALUES = 100
 
 /** A value and the number of memories that have it. */
-export interface ValueCount {
+interface ValueCount {
   value: string
   count: number
 }

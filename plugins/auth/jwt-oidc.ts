@@ -147,7 +147,7 @@ const ACTOR_TYPE = /^[^\s:\p{C}\p{Z}]+$/u
  * acts on behalf of the subject; the calling function decides whether such a token is accepted.
  * @param defaultActorType trimmed and lower-cased
  */
-export function contextOfClaims (claims: Claims, defaultActorType: string): RequestContext {
+function contextOfClaims (claims: Claims, defaultActorType: string): RequestContext {
   const subject = subjectOf(claims)
   const type = actorTypeOf(claims) ?? defaultActorType
   const principal = valid(explicitPrincipal(claims) ?? `${type}:${subject}`)

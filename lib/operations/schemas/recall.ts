@@ -7,7 +7,7 @@ import { Hit, HIT } from './memory-record.js'
 import { RESULTS } from './ranges.js'
 
 /** Filters of a recall, and the bounds that cut the ranking to the hits. */
-export const recallBounds = {
+const recallBounds = {
   max_results: Type.Optional(clamped('Maximum number of hits.', RESULTS)),
   max_tokens: Type.Optional(Type.Integer({
     minimum: 1, description: 'Maximum tokens of all hits together; the first hit that does not fit ends the list.',
@@ -61,7 +61,7 @@ export const Trace = strict({
 }, { title: 'Trace', description: 'The time of each stage, and what each strategy returned (`explain`).' })
 
 export const DEGRADATIONS = ['rewrite', 'semantic', 'rerank'] as const
-export const Degraded = Type.Array(
+const Degraded = Type.Array(
   Type.Enum([...DEGRADATIONS], { title: 'Degradation' }),
   {
     description: 'The stages that were skipped because a model was down or did not answer in time. Absent when none ' +

@@ -16,7 +16,7 @@ const RETAINED = {
   bank_id: 'user-alice',
 }
 
-export const retainFields = {
+const retainFields = {
   content: Type.String({
     description: `The memory's text: 1–${LONGEST.toLocaleString('en-US')} characters after trimming, unless the ` +
       'bank\'s barriers set another limit.',

@@ -26,7 +26,7 @@ interface SearchOptions {
   counts?: ((entry: Entry) => boolean) | undefined
 }
 
-export interface LexicalMatches {
+interface LexicalMatches {
   /** Best first. */
   best: ReadonlyArray<{ entry: Entry, memory: Entry['memory'], member: number, score: number, own: number }>
   total: number

@@ -24,7 +24,7 @@ export class Parameters {
 }
 
 /** Whether PostgreSQL can store a text: it rejects U+0000, and UTF-8 cannot encode lone surrogates. */
-export function isStorable (text: string): boolean {
+function isStorable (text: string): boolean {
   return !text.includes('\u0000') && text.isWellFormed()
 }
 

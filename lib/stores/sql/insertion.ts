@@ -152,7 +152,7 @@ export function isOneBatch (memories: readonly NewMemory[]): boolean {
  * The arrays of an insert, built memory by memory. They are texts, which drivers and threads pass on without
  * conversion.
  */
-export class InsertionBatch {
+class InsertionBatch {
   readonly #columns = Array.from({ length: ARRAYS }, (): string[] => [])
   #memories = 0
   #postings = 0

@@ -7,7 +7,7 @@ import type { EmbeddingSpace, StoreStart } from '../vector-store.js'
 import { SqlError, type Executor, type Queries, type Transaction } from './executor.js'
 
 /** A numbered file of migrations/. */
-export interface Migration {
+interface Migration {
   version: number
   name: string
   sql: string

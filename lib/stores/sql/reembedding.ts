@@ -6,7 +6,7 @@ import { countInto, insertVectors, unitVectorText, STATISTICS_SHARDS } from './f
 import { bankParameters, type BankRow, toBankKey } from './rows.js'
 import { adoptSpace, makeSpaceStatements } from './vectors.js'
 
-export type ReembeddingStatements = Record<
+type ReembeddingStatements = Record<
   'progress' | 'missing' | 'addVectors' | 'lockSpace' | 'move' | 'flag' | 'dropVectors', string
 >
 
