@@ -69,7 +69,7 @@ export async function measureOverhead (url: string): Promise<Overhead> {
 /** The same code that the gateway runs: dist/, not the sources as a loader would compile them. */
 async function builtService () {
   const built = (path: string) => new URL(`../../dist/lib/${path}.js`, import.meta.url).href
-  const { createMemoryService }: typeof memoryService = await import(built('memory/service'))
+  const { createMemoryService }: typeof memoryService = await import(built('operations/memory-service'))
   const { AccessControl }: typeof accessControl = await import(built('access/access-control'))
   const { settingsOf }: typeof configSettings = await import(built('config/config'))
   const file = { embedding_provider: 'mock' }

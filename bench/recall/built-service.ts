@@ -16,7 +16,7 @@ export interface BuiltService {
  */
 export async function builtService (setting: Pick<Setting, 'pipeline' | 'embedder'>): Promise<BuiltService> {
   const built = (path: string) => new URL(`../../dist/lib/${path}.js`, import.meta.url).href
-  const { createMemoryService }: typeof memoryService = await import(built('memory/service'))
+  const { createMemoryService }: typeof memoryService = await import(built('operations/memory-service'))
   const { AccessControl }: typeof accessControl = await import(built('access/access-control'))
   const { loadConfig }: typeof configLoad = await import(built('config/load'))
   const load = (of: Pick<Setting, 'pipeline' | 'embedder'>) => loadConfig({ SERVICES_CONFIG_PATH: 'bench.yaml' }, {
