@@ -96,8 +96,7 @@ export class Model {
 
   async checkHistory (id: string): Promise<void> {
     for (const replica of this.#replicas) {
-      const { body } = await replica.call('GET', `/v1/banks/${id}/config/history`, ROOT)
-      const configs = (body['history'] as Array<{ config: Document | null }>).map(({ config }) => config)
+      const configs = (await replica.history(id)).map(({ config }) => config)
       this.#assertSame(configs, this.bank(id).history.slice(-100).reverse(), `${replica.name}, history of ${id}`)
     }
   }
@@ -238,7 +237,7 @@ export class Model {
     this.#assertSame(
       answers.map(({ status }) => status).sort(), action === 'race' ? [200, 412] : [200, 200], `${action} on ${id}`,
     )
-    const tags = await this.#replicas[0]!.historyTags(id)
+    const tags = (await this.#replicas[0]!.history(id)).map(({ etag }) => etag)
     const byAge = answers
       .filter(({ status }) => status === 200)
       .sort((one, other) => tags.indexOf(String(other.body['etag'])) - tags.indexOf(String(one.body['etag'])))

@@ -64,13 +64,13 @@ export class Replica {
     return (await this.call('GET', `/v1/banks/${bank}/config`, ROOT)).body as unknown as ConfigBody
   }
 
-  /** The entity tags of the changes of a bank, newest first. */
-  async historyTags (bank: string): Promise<string[]> {
-    const tags: string[] = []
+  /** All changes of a bank, newest first. */
+  async history (bank: string): Promise<Array<{ etag: string, config: Document | null }>> {
+    const changes: Array<{ etag: string, config: Document | null }> = []
     for (let query = '?limit=10'; ;) {
       const { body } = await this.call('GET', `/v1/banks/${bank}/config/history${query}`, ROOT)
-      tags.push(...(body['history'] as Array<{ etag: string }>).map(({ etag }) => etag))
-      if (body['next_cursor'] === null) return tags
+      changes.push(...body['history'] as typeof changes)
+      if (body['next_cursor'] === null) return changes
       query = `?limit=10&cursor=${String(body['next_cursor'])}`
     }
   }

@@ -42,7 +42,7 @@ consoleTest('an outage is noticed by opening a page, which is shown when the ser
   // This page requests nothing while it is open.
   await page.goto(url('reflect?bank=user-alice'))
   await signInAs(page, 'user:alice')
-  await page.getByText('Ask something that the memories').waitFor()
+  await page.getByText('This bank is empty').waitFor()
   await killable.kill()
   await page.getByRole('link', { name: 'Recall lab' }).click()
   await page.getByText('The page could not be loaded').waitFor()
@@ -51,5 +51,5 @@ consoleTest('an outage is noticed by opening a page, which is shown when the ser
 
   await startServer(t, { ...killable.settings, SERVICES_PORT: new URL(url()).port })
   await banner.waitFor({ state: 'detached' })
-  await page.getByText('Enter a query.').waitFor()
+  await page.getByText('This bank is empty').waitFor()
 })
