@@ -94,15 +94,27 @@ function isAbort (error: unknown): boolean {
   return error instanceof Error && error.name === 'AbortError'
 }
 
-/** Milliseconds in which a client that still sends its body can read the refusal. Node discards what it sends. */
-const LINGER_MS = 1000
+/**
+ * Milliseconds in which a client that still sends its body can read the refusal, as nginx's lingering_timeout. Node
+ * discards what it sends.
+ */
+const LINGER_MS = 5000
 
-/** Ends the connection of a refused request whose body goes on, which may be without an end. */
+/**
+ * Lets a client whose body goes on, which may be without an end, read the refusal before its connection ends. Node
+ * would close a connection that the client wants closed with the answer, and the client would lose the answer.
+ */
 function closeUnfinished ({ raw: request }: FastifyRequest, { raw: response }: FastifyReply): void {
+  // A request that is injected has no connection.
+  if (request.complete || !(request.socket instanceof Socket)) return
+  const { socket } = request
+  const wantsClose = !response.shouldKeepAlive
+  response.shouldKeepAlive = true
   response.once('finish', () => {
-    // A request that is injected has no connection.
-    if (request.complete || !(request.socket instanceof Socket)) return
-    setTimeout(() => { if (!request.complete) request.socket.destroy() }, LINGER_MS).unref()
+    const end = () => { if (wantsClose) socket.end() }
+    if (request.complete) return end()
+    request.once('end', end)
+    setTimeout(() => { if (!request.complete) socket.destroy() }, LINGER_MS).unref()
   })
 }
 

@@ -227,8 +227,10 @@ await t.test('an instant with a very long fraction is refused', async (t) => {
 
 await t.test('a client that is refused in the middle of its body gets the answer', async (t) => {
   const { open } = await listening(t, { maxBodyBytes: MIB })
-  for (const headers of [`Content-Length: ${4 * MIB}`, 'Transfer-Encoding: chunked']) {
-    const { socket } = await open()
+  for (const headers of [
+    `Content-Length: ${4 * MIB}`, `Content-Length: ${4 * MIB}\r\nConnection: close`, 'Transfer-Encoding: chunked',
+  ]) {
+    const { socket, answer } = await open()
     let text = ''
     socket.on('data', (data) => { text += data.toString() })
     socket.write(head('/v1/recall', headers))
@@ -240,6 +242,7 @@ await t.test('a client that is refused in the middle of its body gets the answer
     }
     await until(() => text.includes('request_id'))
     t.match(text, /^HTTP\/1\.1 413 [^]*"code":"body_too_large"/, headers)
+    if (headers.endsWith('close')) t.equal(await answer, text, 'a client that wants it closed sees the end')
   }
 })
 
