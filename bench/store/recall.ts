@@ -1,3 +1,4 @@
+import { arrayElements } from '../../lib/stores/sql/executor.js'
 import type { SearchRequest } from '../../lib/stores/vector-store.js'
 import { mean } from '../percentiles.js'
 import { runRaw } from './cell.js'
@@ -41,10 +42,12 @@ export async function measureRecall (
 
 /** @returns the ids of the nearest memories, nearest first */
 async function exactNearest (database: BenchDatabase, request: SearchRequest): Promise<string[]> {
-  const rows = await runRaw(database, request, false)
-  return rows
-    .sort((a, b) => Number(b['semantic_score']) - Number(a['semantic_score']))
-    .map((row) => String(row['memory_id']))
+  const [row] = await runRaw(database, request, false)
+  const scores = arrayElements(String(row!['semantic_scores'])).map(Number)
+  return arrayElements(String(row!['semantic_ids']))
+    .map((id, index) => ({ id: String(id), score: scores[index]! }))
+    .sort((a, b) => b.score - a.score)
+    .map(({ id }) => id)
 }
 
 function share (found: readonly string[], wanted: readonly string[]): number {
