@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import closeWithGrace from 'close-with-grace'
 import type { FastifyInstance } from 'fastify'
 import { buildApp } from '../app.js'
@@ -32,9 +33,17 @@ const CRASH_SIGNALS = ['SIGILL', 'SIGTRAP', 'SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGS
 function stopGracefully (app: FastifyInstance, config: Config): void {
   const skip = endsWithTerminal ? [...CRASH_SIGNALS] : [...CRASH_SIGNALS, 'SIGHUP' as const]
   const logger = { error: (message: unknown) => app.log.error(message) }
-  closeWithGrace({ delay: config.shutdownTimeoutMs, skip, logger }, async ({ signal, err }) => {
+  const { drainMs, shutdownTimeoutMs } = config
+  closeWithGrace({ delay: drainMs + shutdownTimeoutMs, skip, logger }, async ({ signal, err }) => {
     if (err !== undefined) app.log.fatal({ err }, 'stopping after a fault')
-    else app.log.info({ signal }, 'stopping: requests in flight finish')
+    else {
+      if (drainMs > 0) {
+        app.log.info({ signal }, `draining: not ready any more, and still serving for ${drainMs} ms`)
+        app.shutdown.isDraining = true
+        await delay(drainMs)
+      }
+      app.log.info({ signal }, 'stopping: requests in flight finish')
+    }
     await app.close()
   })
 }

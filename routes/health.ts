@@ -91,6 +91,7 @@ export async function healthRoutes (
       response: answers({ 200: Ready }, PROBE_ERRORS, ['dependency_unavailable']),
     },
   }, async () => {
+    if (app.shutdown.isDraining) throw new ServiceError('shutting_down', 'Not ready: the server is stopping')
     const check = await app.memory.checkHealth(timeoutMs)
     if (check.status === 'failed') {
       const detail = `Not ready: vector_store ${REASONS[check.reason]}`

@@ -35,7 +35,8 @@ const SLOW = [
   ...['access', 'lists', 'recall', 'reflect', 'retain', 'settings'].map(
     (name) => `packages/hindsight/test/${name}.test.ts`
   ),
-  'test/attack', 'test/fuzz', 'test/generators', 'test/lib/stores/sql/pooler-contract.test.ts', 'test/replicas',
+  'test/attack', 'test/fuzz', 'test/generators', 'test/lib/stores/sql/pooler-contract.test.ts',
+  'test/ops/failover.alone.test.ts', 'test/ops/haproxy.alone.test.ts', 'test/replicas',
   ...['examples', 'limits', 'newcomer', 'package', 'races', 'reembed', 'refusals', 'start-report'].map(
     (name) => `test/blackbox/${name}.test.ts`
   ),

@@ -39,6 +39,8 @@ export interface Config {
   corsOrigins?: readonly string[] | undefined
   healthTimeoutMs: number
   shutdownTimeoutMs: number
+  /** For so long a stopping process still serves, while it is not ready any more. */
+  drainMs: number
   auth: AuthConfig
   adminToken?: string | undefined
   /**

@@ -226,6 +226,7 @@ export function readSettings (reader: EnvironmentReader, problems: string[]): En
     maxBodyBytes: reader.integer('SERVICES_MAX_BODY_BYTES'),
     healthTimeoutMs: reader.integer('SERVICES_HEALTH_TIMEOUT_MS'),
     shutdownTimeoutMs: reader.integer('SERVICES_SHUTDOWN_TIMEOUT_MS'),
+    drainMs: reader.integer('SERVICES_DRAIN_MS'),
     configPath: reader.text('SERVICES_CONFIG_PATH'),
     mode: readMode(reader),
     allowDevAuth: reader.switch('SERVICE_ALLOW_DEV_AUTH'),

@@ -67,6 +67,14 @@ export const VARIABLES = [
     description: 'Milliseconds that requests in flight have to finish when the process stops.',
   },
   {
+    name: 'SERVICES_DRAIN_MS',
+    secret: false,
+    kind: { type: 'integer', min: 0, max: 600_000 },
+    default: '0',
+    description: 'Milliseconds for which a process that is told to stop still serves everything while `/health` is ' +
+      'answered 503, so that load balancers stop using it.',
+  },
+  {
     name: 'SERVICES_LOG_LEVEL',
     secret: false,
     kind: { type: 'choice', values: LOG_LEVELS },

@@ -26,6 +26,7 @@ export function testConfig (
     maxBodyBytes,
     healthTimeoutMs: 2000,
     shutdownTimeoutMs: 5000,
+    drainMs: 0,
     auth: { mode: 'dev', oidcActorType: 'user', ...auth },
     database: {},
     file,

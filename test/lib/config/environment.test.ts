@@ -15,6 +15,7 @@ await t.test('an empty environment gives the documented defaults', async (t) => 
     maxBodyBytes: 1_048_576,
     healthTimeoutMs: 2_000,
     shutdownTimeoutMs: 30_000,
+    drainMs: 0,
     auth: { mode: 'dev', oidcActorType: 'user' },
     database: {},
     file: {},
@@ -57,6 +58,7 @@ await t.test('every variable reaches its place in the configuration', async (t) 
     corsOrigins: ['https://app.example.com', 'http://localhost:5173', 'http://[::1]'],
     healthTimeoutMs: 60_000,
     shutdownTimeoutMs: 1_000,
+    drainMs: 0,
     logLevel: 'silent',
     auth: {
       mode: 'jwt_oidc',
