@@ -191,6 +191,7 @@ class StoredMemories {
         filters,
         lexical: { terms, ...BM25 },
         limit: CANDIDATES,
+        current: true,
       })
       return { all, ofDocument: all.filter(({ memory }) => memory.documentId === documentId) }
     }

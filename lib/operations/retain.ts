@@ -177,7 +177,7 @@ async function admitRemoval (deps: Dependencies, { bank, context, documents }: R
   if (documents.length === 0) return
   const { admission, store, clock } = deps
   const filters = { documentIds: documents }
-  const existing = await store.list(bank.key, { limit: 1, now: clock(), filters })
+  const existing = await store.list(bank.key, { limit: 1, now: clock(), filters, current: true })
   if (existing.length > 0) await admission.admit('forget', context, [bank])
 }
 

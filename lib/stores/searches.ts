@@ -42,7 +42,13 @@ export interface LexicalRequest {
   readonly context: boolean
 }
 
-export interface SearchRequest {
+/** A read that may be late: from a copy that lacks the newest writes of other processes. */
+export interface PossiblyLate {
+  /** Whether it must see every acknowledged write. Default false. */
+  readonly current?: boolean | undefined
+}
+
+export interface SearchRequest extends PossiblyLate {
   /** At least one; candidates of all banks are ranked together. */
   readonly banks: readonly BankKey[]
   /** Memories that have expired by this instant are not found. */

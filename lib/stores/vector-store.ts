@@ -4,7 +4,7 @@ import type { Clock } from '../base/clock.js'
 import { DAY_MS } from '../base/days.js'
 import type { BankConfigStore, NewBankConfig } from './bank-configs.js'
 import { type MemoryValues, memoryValues } from './memory-fields.js'
-import type { Filters, SearchRequest, SearchResult } from './searches.js'
+import type { Filters, PossiblyLate, SearchRequest, SearchResult } from './searches.js'
 
 export type { Metadata } from './memory-fields.js'
 export * from './searches.js'
@@ -82,7 +82,7 @@ export interface ListFilters extends Filters {
   readonly retainedBefore?: number
 }
 
-export interface ListRequest {
+export interface ListRequest extends PossiblyLate {
   readonly now: number
   readonly limit: number
   /** A store without `countMemories` never receives the filters that only lists have. */

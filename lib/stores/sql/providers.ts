@@ -9,17 +9,36 @@ import type { Executor } from './executor.js'
 import { quoteSchema } from './migrations.js'
 import { openPglite } from './pglite.js'
 import { PostgresExecutor } from './postgres.js'
+import { Standby } from './standby.js'
 import { SqlVectorStore } from './store.js'
 import { VectorIndexes } from './vectors.js'
+
+/** Interval at which the lag of a standby is measured, in milliseconds. */
+const MEASURE_MS = 200
 
 /** @throws ProviderError */
 export function makePostgresStore (config: ProviderConfig, context: ProviderContext): VectorStore {
   const settings = postgresSettings(config)
   const schema = quoteSchema(settings.schema)
   const executor = postgresExecutor(settings, databaseUrl(settings, context.database))
+  const { read_dsn: readUrl } = settings
+  const standby = readUrl === undefined
+    ? undefined
+    : new Standby({
+      primary: executor,
+      standby: postgresExecutor(settings, checkDatabaseUrl(readUrl, 'vector_store_config.read_dsn')),
+      maxStalenessMs: settings.max_staleness_ms,
+      timer: () => performance.now(),
+      intervalMs: Math.min(MEASURE_MS, settings.max_staleness_ms / 2),
+    })
   const indexes = makeIndexes(settings, executor, schema, settings.bootstrap_schema)
   return new SqlVectorStore({
-    executor, schema, indexes, bootstrapSchema: settings.bootstrap_schema, sweepIntervalMs: settings.sweep_interval_ms,
+    executor,
+    schema,
+    indexes,
+    standby,
+    bootstrapSchema: settings.bootstrap_schema,
+    sweepIntervalMs: settings.sweep_interval_ms,
   })
 }
 

@@ -2,7 +2,8 @@ import type { BankKey } from '../../access/context.js'
 import { messageOf } from '../../base/message-of.js'
 import type { Semaphore } from '../../base/semaphore.js'
 import type {
-  DocumentReplacement, EmbeddingSpace, ImportOptions, ImportOutcome, InsertOutcome, LateVectors, NewMemory, PoolStatus,
+  BankStatistics, BankSummary, DayCounts, DayRange, DocumentReplacement, EmbeddingSpace, ImportOptions, ImportOutcome,
+  InsertOutcome, LateVectors, ListBanksRequest, ListRequest, Memory, Neighbourhood, NewMemory, PoolStatus,
   RemovedBank, RemoveOptions, RemoveOutcome, Scan, SearchRequest, SearchResult, Selector, StoreHealth, StoreStart,
   Unembedded, UsageEntry, UsageOutcome, UsageReservation, VectorStore, WriteOptions,
 } from '../vector-store.js'
@@ -11,6 +12,7 @@ import { busySemaphore, type Executor, type ReadOptions } from './executor.js'
 import { Readiness, readMigrations } from './migrations.js'
 import { openScan, SqlReader } from './reader.js'
 import { SqlSearcher } from './searcher.js'
+import type { Standby } from './standby.js'
 import { Sweeper } from './sweeper.js'
 import { adjustUsage, reserveUsage } from './usage.js'
 import type { VectorIndexes } from './vectors.js'
@@ -35,6 +37,8 @@ interface SqlVectorStoreOptions {
   vacuum?: boolean
   /** Whether other processes may use the database. Default true. */
   shared?: boolean
+  /** Answers searches and lists when it is fresh enough. */
+  standby?: Standby | undefined
 }
 
 /**
@@ -47,14 +51,19 @@ export class SqlVectorStore extends SqlReader implements VectorStore {
   readonly #executor: Executor
   readonly #readiness: Readiness
   readonly #sweeper: Sweeper
+  readonly #onPrimary: SqlReader
   readonly #searcher: SqlSearcher
+  /** What reads from the standby. */
+  readonly #standby: { state: Standby, searcher: SqlSearcher, reader: SqlReader } | undefined
   readonly #writer: SqlWriter
   /** Of large banks an export holds a connection until it is read: half of all are left to others. */
   readonly #exports: Semaphore
   #space: EmbeddingSpace | undefined
 
   constructor (options: SqlVectorStoreOptions) {
-    const { schema, bootstrapSchema, indexes, sweepIntervalMs: intervalMs, vacuum = false, shared = true } = options
+    const {
+      schema, bootstrapSchema, indexes, sweepIntervalMs: intervalMs, vacuum = false, shared = true, standby: state,
+    } = options
     const readiness = new Readiness({
       executor: options.executor, schema, migrations: readMigrations(), bootstrapSchema,
     })
@@ -64,7 +73,13 @@ export class SqlVectorStore extends SqlReader implements VectorStore {
     this.#executor = executor
     this.#readiness = readiness
     this.#sweeper = new Sweeper({ executor, schema, intervalMs, vacuum })
+    this.#onPrimary = new SqlReader(executor, schema)
     this.#searcher = new SqlSearcher({ executor, schema, indexes })
+    this.#standby = state && {
+      state,
+      searcher: new SqlSearcher({ executor: state.executor, schema, indexes }),
+      reader: new SqlReader(state.executor, schema),
+    }
     this.#exports = busySemaphore('exports', 'run already, and none ended', {
       permits: Math.max(1, Math.floor((executor.status?.().size ?? 1) / 2)), maxWaiting: 100, waitMs: EXPORT_WAIT_MS,
     })
@@ -76,10 +91,12 @@ export class SqlVectorStore extends SqlReader implements VectorStore {
   async start ({ space, isDefaultSpace = false, clock, warn, info = () => {} }: StoreStart): Promise<void> {
     this.#space = space
     this.#searcher.start(space)
+    this.#standby?.searcher.start(space)
     this.#writer.start(space, warn)
     await this.#readiness.start({ space, isDefaultSpace, warn, info })
     this.#sweeper.start(clock, warn)
     this.#options.indexes?.start(space, { warn, info })
+    this.#standby?.state.start(warn)
   }
 
   async health (): Promise<StoreHealth> {
@@ -99,25 +116,55 @@ export class SqlVectorStore extends SqlReader implements VectorStore {
   }
 
   async insert (bank: BankKey, memories: readonly NewMemory[], options: WriteOptions): Promise<InsertOutcome[]> {
-    return await this.#writer.insert(bank, memories, options)
+    return await this.#write(bank, async () => await this.#writer.insert(bank, memories, options))
   }
 
   async replaceDocuments (
     bank: BankKey, replacement: DocumentReplacement, memories: readonly NewMemory[], options: WriteOptions,
   ): Promise<InsertOutcome[]> {
-    return await this.#writer.replaceDocuments(bank, replacement, memories, options)
+    return await this.#write(bank, async () => (
+      await this.#writer.replaceDocuments(bank, replacement, memories, options)
+    ))
   }
 
   async search (request: SearchRequest): Promise<SearchResult> {
-    return await this.#searcher.search(request)
+    return request.current === true
+      ? await this.#searcher.search(request)
+      : await this.#read(request.banks, async (_, searcher) => await searcher.search(request))
+  }
+
+  override async list (bank: BankKey, request: ListRequest): Promise<Memory[]> {
+    return request.current === true
+      ? await super.list(bank, request)
+      : await this.#read([bank], async (reader) => await reader.list(bank, request))
+  }
+
+  override async countMemories (...args: Parameters<SqlReader['countMemories']>): Promise<number> {
+    return await this.#read([args[0]], async (reader) => await reader.countMemories(...args))
+  }
+
+  override async neighbours (...args: Parameters<SqlReader['neighbours']>): Promise<Neighbourhood | undefined> {
+    return await this.#read([args[0]], async (reader) => await reader.neighbours(...args))
+  }
+
+  override async listBanks (request: ListBanksRequest): Promise<BankSummary[]> {
+    return await this.#read(undefined, async (reader) => await reader.listBanks(request))
+  }
+
+  override async statistics (bank: BankKey, now: number): Promise<BankStatistics> {
+    return await this.#read([bank], async (reader) => await reader.statistics(bank, now))
+  }
+
+  override async countByDay (bank: BankKey, range: DayRange): Promise<DayCounts> {
+    return await this.#read([bank], async (reader) => await reader.countByDay(bank, range))
   }
 
   async remove (bank: BankKey, selector: Selector, options: RemoveOptions): Promise<RemoveOutcome> {
-    return await this.#writer.remove(bank, selector, options)
+    return await this.#write(bank, async () => await this.#writer.remove(bank, selector, options))
   }
 
   async attachVectors (bank: BankKey, vectors: readonly LateVectors[], now: number): Promise<number> {
-    return await this.#writer.attachVectors(bank, vectors, now)
+    return await this.#write(bank, async () => await this.#writer.attachVectors(bank, vectors, now))
   }
 
   async listUnembedded (
@@ -134,11 +181,11 @@ export class SqlVectorStore extends SqlReader implements VectorStore {
   }
 
   async import (bank: BankKey, memories: readonly NewMemory[], options: ImportOptions): Promise<ImportOutcome> {
-    return await this.#writer.import(bank, memories, options)
+    return await this.#write(bank, async () => await this.#writer.import(bank, memories, options))
   }
 
   async removeBank (bank: BankKey, now: number, signal?: AbortSignal): Promise<RemovedBank> {
-    return await this.#writer.removeBank(bank, now, signal)
+    return await this.#write(bank, async () => await this.#writer.removeBank(bank, now, signal))
   }
 
   async reserveUsage (entries: readonly UsageReservation[]): Promise<UsageOutcome> {
@@ -152,7 +199,26 @@ export class SqlVectorStore extends SqlReader implements VectorStore {
   async close (): Promise<void> {
     await this.#sweeper.stop()
     await this.#options.indexes?.stop()
+    await this.#standby?.state.stop()
     await this.#executor.close()
+  }
+
+  /** Reads banks, or any where none is named, from the standby or from the primary. */
+  async #read<T> (
+    banks: readonly BankKey[] | undefined, read: (reader: SqlReader, searcher: SqlSearcher) => Promise<T>,
+  ): Promise<T> {
+    const onPrimary = async () => await read(this.#onPrimary, this.#searcher)
+    if (this.#standby === undefined) return await onPrimary()
+    const { state, reader, searcher } = this.#standby
+    return await state.read(banks, async () => await read(reader, searcher), onPrimary)
+  }
+
+  async #write<T> (bank: BankKey, write: () => Promise<T>): Promise<T> {
+    try {
+      return await write()
+    } finally {
+      this.#standby?.state.noteWrite(bank)
+    }
   }
 
   async #isReadOnly (options: ReadOptions = {}): Promise<boolean> {

@@ -44,6 +44,16 @@ export const PostgresSettings = Type.Object({
   dsn: Type.Optional(Type.String({
     minLength: 1, description: 'Connection URI. Default: DATABASE_URL, else SERVICES_PG_DSN.',
   })),
+  read_dsn: Type.Optional(Type.String({
+    minLength: 1,
+    description: 'Connection URI of a streaming standby, which answers recalls and lists while it is fresh enough. ' +
+      'Default: none; the primary answers everything.',
+  })),
+  max_staleness_ms: setting(integer(
+    50, 600_000,
+    'With `read_dsn`: a standby that lacks writes older than this many milliseconds is not used. The writes of the ' +
+      'gateway that is asked are never missing.',
+  ), 1000),
   ...shared,
   pool_wait_ms: setting(integer(1, 60_000, POOL_WAIT), 2000),
   pool_size: setting(integer(1, 500, 'Maximum number of connections.'), 10),
