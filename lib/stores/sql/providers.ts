@@ -17,9 +17,13 @@ export function makePostgresStore (config: ProviderConfig, context: ProviderCont
   const settings = postgresSettings(config)
   const schema = quoteSchema(settings.schema)
   const executor = postgresExecutor(settings, databaseUrl(settings, context.database))
-  const indexes = makeIndexes(settings, executor, schema, settings.bootstrap_schema)
   return new SqlVectorStore({
-    executor, schema, indexes, bootstrapSchema: settings.bootstrap_schema, sweepIntervalMs: settings.sweep_interval_ms,
+    executor,
+    schema,
+    distribution: settings.distribution,
+    indexes: makeIndexes(settings, executor, schema, settings.bootstrap_schema),
+    bootstrapSchema: settings.bootstrap_schema,
+    sweepIntervalMs: settings.sweep_interval_ms,
   })
 }
 
@@ -65,7 +69,8 @@ export async function pgliteExecutor (settings: PgliteSettings): Promise<Executo
 export function makeIndexes (
   settings: PostgresSettings, executor: Executor, schema: string, build: boolean,
 ): VectorIndexes {
-  return new VectorIndexes({ executor, schema, from: settings.index_from, maxIndexes: settings.index_limit, build })
+  const { distribution, index_from: from, index_limit: maxIndexes } = settings
+  return new VectorIndexes({ executor, schema, distribution, from, maxIndexes, build })
 }
 
 /**

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { lockBank } from '../../../../lib/stores/sql/writer.js'
+import { lockBank } from '../../../../lib/stores/sql/fragments.js'
 import { bank, lexical } from '../../../contract/vector-store/setup.js'
 import { newMemories, newMemory, NOW } from '../../../helpers/memories.js'
 import { schemaIn, sqlDatabase, storeIn } from '../../../helpers/sql-database.js'
