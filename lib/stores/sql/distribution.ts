@@ -10,16 +10,18 @@ import { PREFIX } from './vectors.js'
 export type Distribution = 'none' | 'citus'
 
 const BY_BANK = 'bank_key'
-const HOW_TO_DISTRIBUTE = 'run `npm run migrate -- --distribute` (node dist/scripts/migrate.js --distribute) with the ' +
-  'URI of the cluster\'s coordinator'
+const HOW_TO_DISTRIBUTE = 'run `npm run migrate -- --distribute` (node dist/scripts/migrate.js --distribute) with ' +
+  'the URI of the cluster\'s coordinator'
 
 /**
  * Whether the database has the extension citus, and the tables of the schema are distributed by it.
  * @throws SqlError
  */
 async function stateOf (queries: Queries, schema: string): Promise<{ installed: boolean, distributed: boolean }> {
-  const [found] = await queries.query('select 1 from pg_extension where extname = \'citus\'')
-  if (found === undefined) return { installed: false, distributed: false }
+  const [found] = await queries.query<{ installed: boolean }>(
+    'select to_regclass(\'pg_catalog.pg_dist_partition\') is not null as installed',
+  )
+  if (found?.installed !== true) return { installed: false, distributed: false }
   const rows = await queries.query(
     'select 1 from pg_dist_partition where logicalrelid = to_regclass($1)', [`${schema}.memories`],
   )
@@ -71,8 +73,8 @@ interface Division {
 export async function distributeTables ({ executor, schema, info }: Division, shards?: number): Promise<void> {
   const distributed = await executor.transaction(async (tx) => {
     if (!(await stateOf(tx, schema)).installed) {
-      throw new ProviderError('vector_store: the database does not have the extension citus. It must be installed and ' +
-        'preloaded on every node, and created in this database of each: create extension citus')
+      throw new ProviderError('vector_store: the database does not have the extension citus. It must be installed ' +
+        'and preloaded on every node, and created in this database of each: create extension citus')
     }
     const [node] = await tx.query<{ coordinator: boolean, workers: number }>(`select
   (select groupid from pg_dist_local_group) = 0 as coordinator,
@@ -103,7 +105,8 @@ export async function distributeTables ({ executor, schema, info }: Division, sh
   }, { bulk: true })
   // What the coordinator had is on the nodes now, and is not seen any more.
   for (const name of distributed) {
-    await executor.query('select truncate_local_data_after_distributing_table($1::regclass)::text', [`${schema}.${name}`])
+    const table = `${schema}.${name}`
+    await executor.query('select truncate_local_data_after_distributing_table($1::regclass)::text', [table])
   }
   info(distributed.length === 0 ? 'all tables are distributed' : `distributed ${distributed.join(', ')}`)
 }

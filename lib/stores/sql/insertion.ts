@@ -129,7 +129,8 @@ function insertionParts (schema: string, { driver, space, added }: Sources) {
     ${array(PASSAGES + 3)}, ${array(PASSAGES + 4)}) as p(memory_id, ordinal, length, terms, weights)
   join ${added('p')}
   cross join lateral unnest(${termsOf('p.terms')}, p.weights::real[]) as t(term, weight)`,
-    embeddings: `insert into ${schema}.embeddings (bank_key, memory_id, ordinal, model, dimensions, expires_at, embedding)
+    embeddings: `insert into ${schema}.embeddings (bank_key, memory_id, ordinal, model, dimensions, expires_at,
+    embedding)
   select a.bank_key, e.memory_id, e.ordinal, ${MODEL}, ${DIMENSIONS}, a.expires_at, e.embedding::halfvec
   from unnest(${array(VECTORS)}::uuid[], ${array(VECTORS + 1)}::smallint[], ${array(VECTORS + 2)})
     as e(memory_id, ordinal, embedding)

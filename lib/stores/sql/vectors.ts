@@ -410,12 +410,13 @@ where c.relnamespace = to_regnamespace(${literal(schema)}) and c.relname ~ '^emb
     const { executor, schema, distribution = 'none' } = this.#options
     const { key, space } = bank
     // An index is built concurrently on the one partition that has the bank; Citus builds it on every shard by itself.
-    const [found] = distribution === 'citus' ? [] : await executor.read<{ name: string }>(
-      `select e.tableoid::regclass::text as name from ${schema}.embeddings e where e.bank_key = $1 limit 1`,
-      bankParameters(key),
+    const place = distribution === 'citus' ? `to_regclass('${schema}.embeddings')` : 'e.tableoid::regclass'
+    const [found] = await executor.read<{ name: string }>(
+      `select ${place}::text as name from ${schema}.embeddings e where e.bank_key = $1 limit 1`, bankParameters(key),
     )
+    if (found === undefined) return
     await executor.maintain(`create index concurrently if not exists ${indexName(bank)}
-on ${found?.name ?? `${schema}.embeddings`}
+on ${found.name}
 using hnsw ((embedding::halfvec(${Math.trunc(space.dimensions)})) halfvec_cosine_ops)
 where bank_key = ${literal(bankKeyString(key))} and model = ${literal(space.model)}`)
   }

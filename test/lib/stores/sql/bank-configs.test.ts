@@ -121,8 +121,8 @@ t.test('a change that waits for another commit has the later revision, and is no
     await tx.query(lockBank(schema), [ALL_BANKS])
     waiting = store.bankConfigs.write(bank('second'), change('x'))
     const waits = async () => (await reader.read<{ waits: boolean }>(
-      'select exists (select from pg_stat_activity a where a.query = $1 and cardinality(pg_blocking_pids(a.pid)) > 0) ' +
-        'as waits', [lockBank(schema)],
+      'select exists (select from pg_stat_activity a where a.query = $1 and ' +
+        'cardinality(pg_blocking_pids(a.pid)) > 0) as waits', [lockBank(schema)],
     ))[0]!.waits
     while (!await waits());
     await tx.query(`insert into ${schema}.bank_configuration_changes values (E'\\x1ffirst', 1, 1)`)

@@ -3,10 +3,14 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { bankKeyString, type BankKey } from '../../../../lib/access/context.js'
 import { packageFile } from '../../../../lib/base/package-file.js'
+import { ALL_BANKS } from '../../../../lib/stores/sql/bank-configs.js'
+import { partitionTables } from '../../../../lib/stores/sql/distribution.js'
 import type { Executor, Param, Queries, Transaction } from '../../../../lib/stores/sql/executor.js'
+import { lockBank } from '../../../../lib/stores/sql/fragments.js'
 import { migrate, readMigrations } from '../../../../lib/stores/sql/migrations.js'
 import { Reembedding } from '../../../../lib/stores/sql/reembedding.js'
 import { SqlVectorStore } from '../../../../lib/stores/sql/store.js'
+import { VectorIndexes } from '../../../../lib/stores/sql/vectors.js'
 import type { NewMemory } from '../../../../lib/stores/vector-store.js'
 import { bank, listAll, REMOVE, texts } from '../../../contract/vector-store/setup.js'
 import { newMemories, newMemory, NOW } from '../../../helpers/memories.js'
@@ -44,20 +48,8 @@ function noting (executor: Executor, note: (queries: Queries, sent: Sent) => Pro
 /** The tables of the migration, those of banks divided among partitions by the hash of the bank's key. */
 async function partitionedSchema (t: Test, database: Executor): Promise<string> {
   const schema = schemaIn(t, database)
-  const [migration, ...more] = readMigrations()
-  t.same(more, [])
-  const tables: string[] = []
-  const sql = migration!.sql.replaceAll(/(create table (\w+) \([^]*?\n\))( with \([^)]*\))?;/g, (
-    whole, definition: string, name: string,
-  ) => {
-    if (name === GLOBAL) return whole
-    tables.push(name)
-    return `${definition} partition by hash (bank_key);\n${Array.from({ length: PARTITIONS }, (_, n) => (
-      `create table ${name}_part${n} partition of ${name} for values with (modulus ${PARTITIONS}, remainder ${n});`
-    )).join('\n')}`
-  })
-  t.ok(tables.length >= 9)
-  await migrate(database, schema, [{ ...migration!, sql }])
+  await migrate(database, schema, readMigrations())
+  await partitionTables({ executor: database, schema, info: () => {} }, PARTITIONS)
   return schema
 }
 
@@ -148,8 +140,7 @@ t.test('every statement of an operation on one bank has its key first, and reach
     const tables = [...text.matchAll(/"\."?(\w+)/g)].map(([, name]) => name!)
     if (tables.length > 0 && tables.every((name) => name === GLOBAL)) return
     seen.set(text, [])
-    // A statement without a table is of the transaction, or a lock, whose name has the bank or the schema.
-    if (tables.length === 0) return
+    if (tables.length === 0 || (text === lockBank(schema) && params[0] === ALL_BANKS)) return
     const own = params[0]
     t.same(Array.isArray(own) ? own : [own], [bankKeyString(key)], text)
     const rows = await queries.query(`explain (format json) ${text}`, params)
@@ -210,6 +201,60 @@ from ${schema}.memories m group by m.bank_key`)).map((row) => [row.bank_key, row
       t.equal(texts(await listAll(store, other)).length, 5)
     }
   }
+})
+
+t.test('tables that have rows are divided without a change, and once', async (t) => {
+  const schema = schemaIn(t, database)
+  await migrate(database, schema, readMigrations())
+  const store = await openStore(t, schema, noting(database, async () => {}))
+  const banks = Array.from({ length: 8 }, (_, number) => bank(`bank-${number}`))
+  for (const key of banks) await store.insert(key, await manyMemories(), { now: NOW })
+  await store.bankConfigs.write(banks[0]!, { document: '{}', updatedAt: NOW, updatedBy: null })
+  const rows = async (table: string) => await database.query(
+    `select to_jsonb(x) as row from ${schema}.${table} x order by to_jsonb(x)::text`,
+  )
+  const shape = async () => await database.query(`select c.relname as table, i.relname as index,
+  replace(pg_get_indexdef(x.indexrelid), ' ON ONLY ', ' ON ') as definition, x.indisprimary as primary
+from pg_index x join pg_class c on c.oid = x.indrelid join pg_class i on i.oid = x.indexrelid
+where c.relnamespace = to_regnamespace($1) and not c.relispartition order by 1, 2`, [schema])
+  const tables = ['memories', 'postings', 'embeddings', 'bank_statistics', 'bank_configurations']
+  const before = [await shape(), ...await Promise.all(tables.map(rows))]
+  const said: string[] = []
+  const divide = async (count: number) => (
+    await partitionTables({ executor: database, schema, info: (line) => { said.push(line) } }, count)
+  )
+  await divide(3)
+  t.same([await shape(), ...await Promise.all(tables.map(rows))], before)
+  t.same(await database.query(`select c.relname as name, c.reloptions::text as options from pg_class c
+where c.oid in (select inhrelid from pg_inherits where inhparent = $1::regclass) order by 1`, [
+    `${schema}.bank_statistics`,
+  ]), [0, 1, 2].map((number) => ({ name: `bank_statistics_part${number}`, options: '{fillfactor=50}' })))
+  t.equal((await listAll(store, banks[3]!)).length, 5)
+  t.equal((await store.remove(banks[3]!, { kind: 'all' }, REMOVE)).count, 5)
+  await divide(3)
+  t.match(said, [/^divided into 3 partitions: memories, bank_conf/, 'all tables of banks have 3 partitions'])
+  await t.rejects(divide(4), { name: 'ProviderError', message: /has 3 partitions, and that number cannot be changed/ })
+})
+
+t.test('a vector index is built on the partition that has its bank', async (t) => {
+  const schema = await partitionedSchema(t, database)
+  const store = await openStore(t, schema, noting(database, async () => {}))
+  const banks = [bank('one'), bank('two')]
+  for (const key of banks) await store.insert(key, await manyMemories(), { now: NOW })
+  const make = (from: number) => new VectorIndexes({ executor: database, schema, from, maxIndexes: 9, build: true })
+  const indexes = make(3)
+  const told: string[] = []
+  for (let round = 0; round < 2; round++) await indexes.update(CONTRACT_SPACE, (message) => { told.push(message) })
+  t.equal(told.length, 2, 'each is built once')
+  for (const key of banks) t.type(indexes.passagesPerMemory(key), 'number')
+  const places = async () => await database.query<{ table: string }>(`select tablename as table from pg_indexes
+where schemaname = $1 and indexname like 'embeddings\\_hnsw\\_%' order by 1`, [schema.slice(1, -1)])
+  const homes = await database.query(`select distinct e.bank_key, e.tableoid::regclass::text as name
+from ${schema}.embeddings e`)
+  t.equal((await places()).length, homes.length)
+  t.match(await places(), [{ table: /^embeddings_part\d$/ }, { table: /^embeddings_part\d$/ }])
+  await make(0).update(CONTRACT_SPACE, () => {})
+  t.same(await places(), [])
 })
 
 /** Keys, constraints and indexes of a script that do not begin with the bank's key, and tables that lack one. */
