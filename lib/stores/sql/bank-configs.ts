@@ -156,12 +156,12 @@ from known k left join lateral (
    */
   async #addChange (tx: Queries, bank: BankKey, now: number): Promise<number> {
     const changes = `${this.#schema}.bank_configuration_changes`
-    const [row] = await tx.query<{ newest: number }>(`with dropped as (
-  delete from ${changes} c where c.revision <= (
-    select max(o.revision) from ${changes} o where o.changed_at < $1::float8::bigint
-  )
-)
-select coalesce(max(c.revision), 0)::float8 as newest from ${changes} c`, [now - BANK_CONFIG_CHANGE_LIFETIME_MS])
+    const [row] = await tx.query<{ newest: number }>(
+      `select coalesce(max(c.revision), 0)::float8 as newest from ${changes} c`,
+    )
+    await tx.query(`delete from ${changes} c where c.revision <= (
+  select max(o.revision) from ${changes} o where o.changed_at < $1::float8::bigint
+)`, [now - BANK_CONFIG_CHANGE_LIFETIME_MS])
     const revision = row!.newest + 1
     await tx.query(`insert into ${changes} (bank_key, revision, changed_at)
 values ($1, $2::float8::bigint, $3::float8::bigint)`, [...bankParameters(bank), revision, now])
