@@ -174,14 +174,16 @@ on conflict (bank_key, shard) do update set memories = s.memories + excluded.mem
 }
 
 /**
- * Adds vectors to memories of the bank $1 whose rows are locked. $2 is the model, $3 its dimensions and $4 the
- * memories' ids; for each vector, $5 is the memory's id, $6 the ordinal and $7 the text.
+ * Adds vectors to memories of the bank $1 whose rows are locked. $2 is the model, $3 its dimensions; for each vector,
+ * the first placeholder is the memory's id, the next the ordinal, and the one after it the text.
+ * @param locked a condition on the memories' ids
  */
-export function insertVectors (schema: string): string {
+export function insertVectors (schema: string, locked: string, first: number): string {
   return `insert into ${schema}.embeddings (bank_key, memory_id, ordinal, model, dimensions, expires_at, embedding)
 select m.bank_key, n.memory_id, n.ordinal, $2::text, $3::int, m.expires_at, n.embedding::halfvec
-from unnest($5::text[]::uuid[], $6::text[]::smallint[], $7::text[]) as n(memory_id, ordinal, embedding)
-join ${schema}.memories m on m.bank_key = $1 and m.memory_id = n.memory_id and m.memory_id = any($4::text[]::uuid[])
+from unnest($${first}::text[]::uuid[], $${first + 1}::text[]::smallint[], $${first + 2}::text[])
+  as n(memory_id, ordinal, embedding)
+join ${schema}.memories m on m.bank_key = $1 and m.memory_id = n.memory_id and m.memory_id ${locked}
 on conflict (bank_key, memory_id, ordinal, model) do nothing`
 }
 

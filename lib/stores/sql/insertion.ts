@@ -178,13 +178,18 @@ async function insertInOrder (
     const statement = withUsed(part, [...values, ...more])
     return await tx.query<R>(statement.text, statement.values)
   }
-  await run(`insert into ${schema}.bank_locks (bank_key) values ($1) on conflict (bank_key) do nothing`)
-  if (space !== undefined) await run(parts.space)
-  const rows = await run<InsertedRow>(parts.memories)
+  // They run in this order, and each is sent without waiting for the one before it.
+  const [, , rows] = await Promise.all([
+    run(`insert into ${schema}.bank_locks (bank_key) values ($1) on conflict (bank_key) do nothing`),
+    space === undefined ? undefined : run(parts.space),
+    run<InsertedRow>(parts.memories),
+  ])
   if (rows.length === 0) return rows
   const ids = rows.map(({ memory_id: id }) => id)
-  await run(parts.postings, [ids])
-  if (rows.some(({ embedded }) => embedded)) await run(parts.embeddings, [ids])
+  await Promise.all([
+    run(parts.postings, [ids]),
+    rows.some(({ embedded }) => embedded) ? run(parts.embeddings, [ids]) : undefined,
+  ])
   return rows
 }
 

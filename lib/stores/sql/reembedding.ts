@@ -197,7 +197,7 @@ group by s.bank_key having sum(s.memories) > 0 order by s.bank_key`)
           memories.map(({ passage_ends: ends }) => `{${ends.join(',')}}`),
         ])
         const { ids } = locked!
-        await tx.query(insertVectors(schema), [
+        await tx.query(insertVectors(schema, '= any($4::text[]::uuid[])', 5), [
           ...key, model, dimensions, ids,
           passages.map(({ id }) => id), passages.map(({ ordinal }) => ordinal), vectors.map(unitVectorText),
         ])

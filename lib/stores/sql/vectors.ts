@@ -6,7 +6,7 @@ import { compareText } from '../../text/normal-form.js'
 import type { EmbeddingSpace, LateVectors, NewMemory, StoreStart } from '../vector-store.js'
 import type { Distribution } from './distribution.js'
 import { retrySerializationFailures, type Executor, type Param, type Queries } from './executor.js'
-import { insertVectors, liveAt, unitVectorText } from './fragments.js'
+import { countInto, insertVectors, liveAt, unitVectorText } from './fragments.js'
 import { hasVectors, NO_COUNTS } from './insertion.js'
 import { countChange } from './removal.js'
 import { bankParameters, toBankKey } from './rows.js'
@@ -80,8 +80,9 @@ async function otherSpace (queries: Queries, schema: string, values: Param[]): P
  * dimensions, $4 now; for each memory $5 its id, $6 its fingerprint and $7 its number of vectors. The lock on the space
  * prevents a concurrent move of the bank to another model; those on memories prevent their concurrent removal. Returns
  * no row without the space.
+ * @param more what the statement does with the memories: tables
  */
-function lockUnembedded (schema: string): string {
+function lockUnembedded (schema: string, more = ''): string {
   return `with space as materialized (
   select v.model from ${schema}.embedding_spaces v where v.bank_key = $1 and v.model = $2
     and v.dimensions = $3::int for share
@@ -93,20 +94,35 @@ existing as materialized (
   where m.bank_key = $1 and m.memory_id = any($5::text[]::uuid[]) and exists (select 1 from space)
     and not m.embedded and ${liveAt('m', '$4::float8::bigint')}
   order by m.memory_id for no key update of m
-)
+)${more}
 select array(select e.memory_id::text from existing e) as ids from space`
 }
 
-/** $1 bank, $2 ids of memories whose rows are locked and which were given their vectors. */
-function flagEmbedded (schema: string): string {
-  return `update ${schema}.memories m set embedded = true
-where m.bank_key = $1 and m.memory_id = any($2::text[]::uuid[])`
+/** Marks memories that were given their vectors. */
+function flagEmbedded (schema: string, locked: string): string {
+  return `update ${schema}.memories m set embedded = true where m.bank_key = $1 and m.memory_id ${locked}`
+}
+
+/** As `lockUnembedded`, and adds their vectors: $8 to $10 as insertVectors, $11 shard of the statistics. */
+function attachStatement (schema: string): string {
+  const locked = 'in (select e.memory_id from existing e)'
+  return lockUnembedded(schema, `,
+added as (
+  ${insertVectors(schema, locked, 8)}
+),
+flagged as (
+  ${flagEmbedded(schema, locked)} returning m.memory_id
+),
+counted as (
+  ${countInto(schema, 'select $1, $11::smallint, 0, count(*), 0, 0, 0 from flagged f having count(*) > 0')}
+)`)
 }
 
 interface BankVectorsOptions {
   executor: Executor
   /** Quoted. */
   schema: string
+  distribution: Distribution
   nextShard: () => number
 }
 
@@ -157,22 +173,31 @@ export class BankVectors {
         texts.push(unitVectorText(vector))
       }
     }
-    const { executor, schema, nextShard } = this.#options
+    const { executor, schema, distribution, nextShard } = this.#options
     /** @returns how many memories were given their vectors; undefined when the bank does not have the space */
     const attachOnce = async () => {
       const { model, dimensions } = await this.#adopt(bank)
       const space = [...bankParameters(bank), model, dimensions]
-      return await retrySerializationFailures(async () => await executor.transaction(async (tx) => {
-        const [row] = await tx.query<{ ids: string[] }>(lockUnembedded(schema), [
-          ...space, now, items.map((late) => late.memoryId), items.map((late) => late.fingerprint),
-          items.map((late) => String(late.vectors.length)),
-        ])
-        if (row === undefined || row.ids.length === 0) return row && 0
-        await tx.query(insertVectors(schema), [...space, row.ids, ids, ordinals, texts])
-        await tx.query(flagEmbedded(schema), [...bankParameters(bank), row.ids])
-        await countChange(tx, schema, bank, nextShard(), { ...NO_COUNTS, embedded: row.ids.length })
-        return row.ids.length
-      }))
+      const values = [
+        ...space, now, items.map((late) => late.memoryId), items.map((late) => late.fingerprint),
+        items.map((late) => String(late.vectors.length)),
+      ]
+      return await retrySerializationFailures(async () => distribution === 'citus'
+        ? await executor.transaction(async (tx) => await attachInOrder(tx, space, values))
+        : (await executor.query<{ ids: string[] }>(
+            attachStatement(schema), [...values, ids, ordinals, texts, nextShard()],
+          ))[0]?.ids.length)
+    }
+    const attachInOrder = async (tx: Queries, space: Param[], values: Param[]) => {
+      const [row] = await tx.query<{ ids: string[] }>(lockUnembedded(schema), values)
+      if (row === undefined || row.ids.length === 0) return row && 0
+      // They run in this order, and each is sent without waiting for the one before it.
+      await Promise.all([
+        tx.query(insertVectors(schema, '= any($4::text[]::uuid[])', 5), [...space, row.ids, ids, ordinals, texts]),
+        tx.query(flagEmbedded(schema, '= any($2::text[]::uuid[])'), [...bankParameters(bank), row.ids]),
+        countChange(tx, schema, bank, nextShard(), { ...NO_COUNTS, embedded: row.ids.length }),
+      ])
+      return row.ids.length
     }
     let attached = await attachOnce()
     while (attached === undefined && await this.#readopt(bank)) attached = await attachOnce()

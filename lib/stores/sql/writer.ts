@@ -69,9 +69,9 @@ export class SqlWriter {
   #shard = 0
 
   constructor (options: SqlWriterOptions) {
-    const { executor, schema } = options
+    const { executor, schema, distribution } = options
     this.#options = options
-    this.#vectors = new BankVectors({ executor, schema, nextShard: () => this.#nextShard() })
+    this.#vectors = new BankVectors({ executor, schema, distribution, nextShard: () => this.#nextShard() })
   }
 
   start (space: EmbeddingSpace | undefined, warn: (message: string) => void): void {
