@@ -55,8 +55,8 @@ export function declareServerCommands (program: Command): void {
     .option('--distribute', 'distribute the tables over a cluster of Citus, whose coordinator the URI names')
     .option('--shards <number>', 'number of shards of each distributed table (default: citus.shard_count)',
       integer(1, 1024))
-    .addOption(new Option('--partitions <number>', 'divide the tables of banks into so many partitions; they are ' +
-      'locked meanwhile').argParser(integer(1, 1024)).conflicts('distribute'))
+    .option('--partitions <number>', 'divide the tables of banks into so many partitions; they are locked meanwhile',
+      integer(1, 1024))
     .option('--json', 'write JSON')
     .action(async (options) => { await (await import('./commands/migrate.js')).migrate(options) })
 

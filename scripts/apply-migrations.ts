@@ -1,5 +1,8 @@
 import { loadCommandConfig } from '../lib/config/load.js'
-import { distributeTables, partitionTables } from '../lib/stores/sql/distribution.js'
+import { ProviderError } from '../lib/config/providers/registry.js'
+import {
+  checkCoordinator, checkDistribution, distributeTables, partitionTables,
+} from '../lib/stores/sql/distribution.js'
 import { migrate, readMigrations } from '../lib/stores/sql/migrations.js'
 import { DATABASE_KEYS, openDatabase } from './database.js'
 
@@ -26,9 +29,14 @@ export async function applyMigrations (
   environment: NodeJS.ProcessEnv, info: (line: string) => void,
   { distribute = false, shards, partitions }: MigrateOptions = {},
 ): Promise<string[]> {
-  const { executor, schema, indexes, name } = await openDatabase(
+  if (distribute && partitions !== undefined) {
+    throw new ProviderError('--distribute and --partitions exclude each other: Citus divides the tables itself')
+  }
+  if (!distribute && shards !== undefined) throw new ProviderError('--shards needs --distribute')
+  const { executor, schema, distribution = 'none', indexes, name } = await openDatabase(
     loadCommandConfig(environment, { keys: DATABASE_KEYS, migrates: true }))
   try {
+    if (distribute) await checkCoordinator(executor)
     const migrations = readMigrations()
     const applied: string[] = []
     await migrate(executor, schema, migrations, (file) => {
@@ -38,7 +46,11 @@ export async function applyMigrations (
     info(applied.length === 0 ? `${name} has all ${migrations.length} migrations` : `${name} is up to date`)
     if (distribute) await distributeTables({ executor, schema, info }, shards)
     if (partitions !== undefined) await partitionTables({ executor, schema, info }, partitions)
-    await indexes?.maintain(info)
+    if (distribute && distribution === 'none') info('now set vector_store_config.distribution to citus')
+    else {
+      await checkDistribution(executor, schema, distribution)
+      await indexes?.maintain(info)
+    }
     return applied
   } finally {
     await executor.close()

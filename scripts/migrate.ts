@@ -37,10 +37,6 @@ async function main (args: string[]): Promise<void> {
     console.log(USAGE)
     return
   }
-  if (distribute && partitions !== undefined) {
-    throw new ProviderError('--distribute and --partitions exclude each other: Citus divides the tables itself')
-  }
-  if (!distribute && shards !== undefined) throw new ProviderError('--shards needs --distribute')
   const options = { distribute, shards: parts('--shards', shards), partitions: parts('--partitions', partitions) }
   applyEnvFile(process.env, process.cwd())
   await applyMigrations(process.env, (line) => { console.log(line) }, options)

@@ -53,7 +53,8 @@ from pg_namespace where nspname = $1::text
 union all
 select r.name, c.relname::text, has_table_privilege(c.oid, r.name)
 from pg_class c join pg_namespace n on n.oid = c.relnamespace, unnest($2::text[]) as r(name)
-where n.nspname = $1::text and c.relkind in ('r', 'p') and (c.relname <> 'schema_migrations' or r.name = 'select')
+where n.nspname = $1::text and c.relkind in ('r', 'p') and not c.relispartition
+  and (c.relname <> 'schema_migrations' or r.name = 'select')
 order by 2, 1`, [schema.replaceAll('"', ''), RIGHTS])
   if (!rows.some(({ right }) => right !== 'usage')) return undefined
   if (superuser) {

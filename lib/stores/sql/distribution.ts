@@ -13,15 +13,19 @@ const BY_BANK = 'bank_key'
 const HOW_TO_DISTRIBUTE = 'run `npm run migrate -- --distribute` (node dist/scripts/migrate.js --distribute) with ' +
   'the URI of the cluster\'s coordinator'
 
+async function hasCitus (queries: Queries): Promise<boolean> {
+  const [found] = await queries.query<{ installed: boolean }>(
+    'select to_regclass(\'pg_catalog.pg_dist_partition\') is not null as installed',
+  )
+  return found?.installed === true
+}
+
 /**
  * Whether the database has the extension citus, and the tables of the schema are distributed by it.
  * @throws SqlError
  */
 async function stateOf (queries: Queries, schema: string): Promise<{ installed: boolean, distributed: boolean }> {
-  const [found] = await queries.query<{ installed: boolean }>(
-    'select to_regclass(\'pg_catalog.pg_dist_partition\') is not null as installed',
-  )
-  if (found?.installed !== true) return { installed: false, distributed: false }
+  if (!await hasCitus(queries)) return { installed: false, distributed: false }
   const rows = await queries.query(
     'select 1 from pg_dist_partition where logicalrelid = to_regclass($1)', [`${schema}.memories`],
   )
@@ -64,6 +68,23 @@ interface Division {
   info: (line: string) => void
 }
 
+/** @throws ProviderError unless the database is that of a coordinator with nodes for data, and SqlError */
+export async function checkCoordinator (queries: Queries): Promise<void> {
+  if (!await hasCitus(queries)) {
+    throw new ProviderError('vector_store: the database does not have the extension citus. It must be installed ' +
+      'and preloaded on every node, and created in this database of each: create extension citus')
+  }
+  const [node] = await queries.query<{ coordinator: boolean, workers: number }>(`select
+  (select groupid from pg_dist_local_group) = 0 as coordinator,
+  (select count(*)::int from pg_dist_node n where n.isactive and n.shouldhaveshards) as workers`)
+  if (node?.coordinator !== true) {
+    throw new ProviderError(`vector_store: this node is a worker of the cluster: ${HOW_TO_DISTRIBUTE}`)
+  }
+  if (node.workers === 0) {
+    throw new ProviderError('vector_store: no node of the cluster may have data: add workers with citus_add_node')
+  }
+}
+
 /**
  * Distributes the tables of banks by the bank's key, all of a bank on one node, and copies the global ones to every
  * node. What is distributed already stays as it is.
@@ -71,20 +92,8 @@ interface Division {
  * @throws ProviderError, SqlError
  */
 export async function distributeTables ({ executor, schema, info }: Division, shards?: number): Promise<void> {
+  await checkCoordinator(executor)
   const distributed = await executor.transaction(async (tx) => {
-    if (!(await stateOf(tx, schema)).installed) {
-      throw new ProviderError('vector_store: the database does not have the extension citus. It must be installed ' +
-        'and preloaded on every node, and created in this database of each: create extension citus')
-    }
-    const [node] = await tx.query<{ coordinator: boolean, workers: number }>(`select
-  (select groupid from pg_dist_local_group) = 0 as coordinator,
-  (select count(*)::int from pg_dist_node n where n.isactive and n.shouldhaveshards) as workers`)
-    if (node?.coordinator !== true) {
-      throw new ProviderError(`vector_store: this node is a worker of the cluster: ${HOW_TO_DISTRIBUTE}`)
-    }
-    if (node.workers === 0) {
-      throw new ProviderError('vector_store: no node of the cluster may have data: add workers with citus_add_node')
-    }
     const known = new Set((await tx.query<{ name: string }>('select c.relname as name from pg_dist_partition p ' +
       'join pg_class c on c.oid = p.logicalrelid where c.relnamespace = to_regnamespace($1)', [schema]))
       .map(({ name }) => name))
