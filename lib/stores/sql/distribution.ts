@@ -1,6 +1,6 @@
 import { ProviderError } from '../../config/providers/registry.js'
 import type { Executor, Queries, Transaction } from './executor.js'
-import { PREFIX } from './vectors.js'
+import { INDEX_PREFIX } from './fragments.js'
 
 /**
  * What the tables of banks are on: one PostgreSQL, or a cluster of Citus, which has them by the bank's key. There every
@@ -169,7 +169,7 @@ async function partition (tx: Transaction, schema: string, name: string, partiti
   array(select format('alter table %s add constraint %I %s', $1::text, k.conname, pg_get_constraintdef(k.oid))
     from pg_constraint k where k.conrelid = c.oid and k.contype in ('p', 'u') order by k.contype) as constraints,
   array(select pg_get_indexdef(x.indexrelid) from pg_index x join pg_class i on i.oid = x.indexrelid
-    where x.indrelid = c.oid and i.relname not like '${PREFIX.replaceAll('_', '\\_')}%'
+    where x.indrelid = c.oid and not starts_with(i.relname::text, '${INDEX_PREFIX}')
       and not exists (select 1 from pg_constraint k where k.conindid = x.indexrelid)
     order by i.relname) as indexes,
   array(select format('grant %s on %s to %s', g.privilege_type, $1::text,

@@ -158,6 +158,9 @@ export function lockBank (schema: string): string {
 on conflict (bank_key) do update set bank_key = excluded.bank_key where false`
 }
 
+/** How the names of vector indexes begin. */
+export const INDEX_PREFIX = 'embeddings_hnsw_'
+
 /** Number of rows among which a bank's statistics are divided; each write updates one of them. */
 export const STATISTICS_SHARDS = 8
 

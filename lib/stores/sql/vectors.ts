@@ -6,7 +6,7 @@ import { compareText } from '../../text/normal-form.js'
 import type { EmbeddingSpace, LateVectors, NewMemory, StoreStart } from '../vector-store.js'
 import type { Distribution } from './distribution.js'
 import { retrySerializationFailures, type Executor, type Param, type Queries } from './executor.js'
-import { countInto, insertVectors, liveAt, unitVectorText } from './fragments.js'
+import { countInto, INDEX_PREFIX, insertVectors, liveAt, unitVectorText } from './fragments.js'
 import { hasVectors, NO_COUNTS } from './insertion.js'
 import { countChange } from './removal.js'
 import { bankParameters, toBankKey } from './rows.js'
@@ -288,7 +288,6 @@ interface BigBank {
 }
 
 const INTERVAL_MS = 300_000
-export const PREFIX = 'embeddings_hnsw_'
 /** The table $1 and its partitions. */
 const TABLES = `select to_regclass($1)::oid union all
   select i.inhrelid from pg_inherits i where i.inhparent = to_regclass($1)`
@@ -405,7 +404,7 @@ order by 4 desc, s.bank_key limit 1000`, [Math.ceil(from * KEEP_SHARE)])
     const { executor, schema } = this.#options
     const rows = await executor.read<Index>(`select c.relname as name, x.indisvalid as valid from pg_index x
       join pg_class c on c.oid = x.indexrelid
-where x.indrelid in (${TABLES}) and c.relname like $2`, [`${schema}.embeddings`, `${PREFIX.replaceAll('_', '\\_')}%`])
+where x.indrelid in (${TABLES}) and starts_with(c.relname::text, $2)`, [`${schema}.embeddings`, INDEX_PREFIX])
     return new Map(rows.map((row) => [row.name, row]))
   }
 
@@ -454,7 +453,7 @@ where bank_key = ${literal(bankKeyString(key))} and model = ${literal(space.mode
 function indexName ({ key, space }: BigBank): string {
   const digest = createHash('sha256').update(JSON.stringify([bankKeyString(key), space.model, space.dimensions]))
     .digest('hex')
-  return `${PREFIX}${digest.slice(0, 32)}`
+  return `${INDEX_PREFIX}${digest.slice(0, 32)}`
 }
 
 /** DDL statements take no parameters: a string literal with quotes and backslashes escaped. */
