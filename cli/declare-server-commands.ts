@@ -52,6 +52,11 @@ export function declareServerCommands (program: Command): void {
 
   configured(program.command('migrate').description('apply the missing migrations to the database; servers may ' +
     'keep running'))
+    .option('--distribute', 'distribute the tables over a cluster of Citus, whose coordinator the URI names')
+    .option('--shards <number>', 'number of shards of each distributed table (default: citus.shard_count)',
+      integer(1, 1024))
+    .option('--partitions <number>', 'divide the tables of banks into so many partitions; they are locked meanwhile',
+      integer(1, 1024))
     .option('--json', 'write JSON')
     .action(async (options) => { await (await import('./commands/migrate.js')).migrate(options) })
 

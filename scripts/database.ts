@@ -1,5 +1,6 @@
 import type { CommandConfig } from '../lib/config/load.js'
 import { ProviderError } from '../lib/config/providers/registry.js'
+import type { Distribution } from '../lib/stores/sql/distribution.js'
 import type { Executor } from '../lib/stores/sql/executor.js'
 import { quoteSchema } from '../lib/stores/sql/migrations.js'
 import {
@@ -14,6 +15,7 @@ export interface Database {
   executor: Executor
   /** Quoted. */
   schema: string
+  distribution?: Distribution
   indexes?: VectorIndexes
   /** For messages. */
   name: string
@@ -49,6 +51,10 @@ export async function openDatabase ({ file, baseDirectory, database }: CommandCo
   const executor = postgresExecutor(settings, url)
   const schema = quoteSchema(settings.schema)
   return {
-    executor, schema, indexes: makeIndexes(settings, executor, schema, true), name: `the database (schema ${schema})`,
+    executor,
+    schema,
+    distribution: settings.distribution,
+    indexes: makeIndexes(settings, executor, schema, true),
+    name: `the database (schema ${schema})`,
   }
 }

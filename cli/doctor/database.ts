@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import type { Config } from '../../lib/config/config.js'
+import type { Distribution } from '../../lib/stores/sql/distribution.js'
 import type { Executor } from '../../lib/stores/sql/executor.js'
 import {
   isRecentPgvector, MIN_PGVECTOR, pendingMigrations, Readiness, readMigrations,
@@ -15,6 +16,7 @@ interface OpenDatabase {
   executor: Executor
   /** Quoted. */
   schema: string
+  distribution?: Distribution
 }
 
 const CHECK = 'rights'
@@ -51,7 +53,8 @@ from pg_namespace where nspname = $1::text
 union all
 select r.name, c.relname::text, has_table_privilege(c.oid, r.name)
 from pg_class c join pg_namespace n on n.oid = c.relnamespace, unnest($2::text[]) as r(name)
-where n.nspname = $1::text and c.relkind in ('r', 'p') and (c.relname <> 'schema_migrations' or r.name = 'select')
+where n.nspname = $1::text and c.relkind in ('r', 'p') and not c.relispartition
+  and (c.relname <> 'schema_migrations' or r.name = 'select')
 order by 2, 1`, [schema.replaceAll('"', ''), RIGHTS])
   if (!rows.some(({ right }) => right !== 'usage')) return undefined
   if (superuser) {
@@ -255,9 +258,11 @@ function extensionFinding ({ vector, available }: DatabaseServer, bootstraps: bo
 
 /** The checks that the server makes before it reports that it is ready. */
 async function * readinessFindings (
-  { executor, schema }: OpenDatabase, space: EmbeddingSpace | undefined,
+  { executor, schema, distribution }: OpenDatabase, space: EmbeddingSpace | undefined,
 ): AsyncGenerator<Finding, void> {
-  const readiness = new Readiness({ executor, schema, migrations: readMigrations(), bootstrapSchema: false })
+  const readiness = new Readiness({
+    executor, schema, migrations: readMigrations(), bootstrapSchema: false, ...(distribution && { distribution }),
+  })
   const warnings: string[] = []
   try {
     await readiness.start({ warn: (message) => { warnings.push(message) }, space })

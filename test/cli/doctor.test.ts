@@ -175,6 +175,14 @@ t.test('a folder is migrated, passes the examination, and its banks are moved to
     await runCli(['migrate', '--json'], options).then(({ code, stdout }) => [code, JSON.parse(stdout)]),
     [0, { applied: [] }],
   )
+  t.match(await runCli(['migrate', '--partitions', '3'], options), { code: 0, stdout: /divided into 3 partitions: m/ })
+  t.match(await runCli(['migrate', '--partitions', '3'], options), { code: 0, stdout: /tables of banks have 3 partit/ })
+  for (const [args, stderr] of [
+    [['--partitions', '4'], /has 3 partitions, and that number cannot be changed/],
+    [['--distribute'], /does not have the extension citus/],
+    [['--distribute', '--partitions', '3'], /exclude each other/],
+    [['--shards', '3'], /--shards needs --distribute/],
+  ] as const) t.match(await runCli(['migrate', ...args], options), { code: 1, stderr })
   const report = await doctor([], options)
   t.equal(report.code, 0)
   t.match(report.of('database'), /^ok: PostgreSQL \d+/)

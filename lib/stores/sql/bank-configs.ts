@@ -4,6 +4,7 @@ import {
   type BankConfigChanges, type BankConfigOutcome, type BankConfigPage, type BankConfigStore,
 } from '../bank-configs.js'
 import { type Executor, type Queries, retrySerializationFailures } from './executor.js'
+import { lockBank } from './fragments.js'
 import { bankParameters, type BankRow, toBankKey } from './rows.js'
 
 interface ConfigRow {
@@ -23,17 +24,8 @@ function toConfig ({ revision, document, updated_at: updatedAt, updated_by: upda
   return { revision, document, updatedAt, updatedBy }
 }
 
-/**
- * $1 name of the lock (`lockName`): excludes all other changes of configurations until the transaction ends. A
- * statement of its own, because a statement sees only what was committed before it began. An advisory lock, because
- * it is of all banks, and a row of a table belongs to one.
- */
-export const LOCK_CONFIGS = 'select pg_advisory_xact_lock(hashtextextended($1, 0))::text'
-
-/** @param schema quoted */
-export function lockName (schema: string): string {
-  return `memory-gateway bank configuration ${schema}`
-}
+/** The row of `bank_locks` that excludes all other changes of configurations: that of no bank. */
+export const ALL_BANKS = ''
 
 interface SqlBankConfigsOptions {
   executor: Executor
@@ -43,7 +35,7 @@ interface SqlBankConfigsOptions {
 }
 
 /**
- * The configuration of banks, with its history. One lock for each schema serializes the changes of all banks until they
+ * The configuration of banks, with its history. One lock serializes the changes of all banks until they
  * are committed: so the next revision is the newest plus one, and revisions become visible in order. Readers of the
  * changes since a revision rely on that: a lower revision that became visible later would be missed.
  *
@@ -154,7 +146,7 @@ from known k left join lateral (
   }
 
   async #lock (tx: Queries): Promise<void> {
-    await tx.query(LOCK_CONFIGS, [lockName(this.#schema)])
+    await tx.query(lockBank(this.#schema), [ALL_BANKS])
   }
 
   /**
@@ -164,12 +156,12 @@ from known k left join lateral (
    */
   async #addChange (tx: Queries, bank: BankKey, now: number): Promise<number> {
     const changes = `${this.#schema}.bank_configuration_changes`
-    const [row] = await tx.query<{ newest: number }>(`with dropped as (
-  delete from ${changes} c where c.revision <= (
-    select max(o.revision) from ${changes} o where o.changed_at < $1::float8::bigint
-  )
-)
-select coalesce(max(c.revision), 0)::float8 as newest from ${changes} c`, [now - BANK_CONFIG_CHANGE_LIFETIME_MS])
+    const [row] = await tx.query<{ newest: number }>(
+      `select coalesce(max(c.revision), 0)::float8 as newest from ${changes} c`,
+    )
+    await tx.query(`delete from ${changes} c where c.revision <= (
+  select max(o.revision) from ${changes} o where o.changed_at < $1::float8::bigint
+)`, [now - BANK_CONFIG_CHANGE_LIFETIME_MS])
     const revision = row!.newest + 1
     await tx.query(`insert into ${changes} (bank_key, revision, changed_at)
 values ($1, $2::float8::bigint, $3::float8::bigint)`, [...bankParameters(bank), revision, now])

@@ -148,36 +148,46 @@ function tagCondition (placeholder: string, match: 'any' | 'all', count: number)
     where (t.tag in (select w.tag from unnest(${placeholder}::text[]) as w(tag))) is true)`
 }
 
+/**
+ * $1 bank: locks the bank for one of the writes that exclude each other, until the end of the transaction. A statement
+ * of its own, because a statement sees only what was committed before it began. A row that is there is locked and not
+ * changed, so that those who wait for it come in their order.
+ */
+export function lockBank (schema: string): string {
+  return `insert into ${schema}.bank_locks (bank_key) values ($1)
+on conflict (bank_key) do update set bank_key = excluded.bank_key where false`
+}
+
+/** How the names of vector indexes begin. */
+export const INDEX_PREFIX = 'embeddings_hnsw_'
+
 /** Number of rows among which a bank's statistics are divided; each write updates one of them. */
 export const STATISTICS_SHARDS = 8
 
 /**
- * @param amounts a query of five columns: memories, embedded memories, memories that expire, passages, and the
- * passages' total length
+ * @param amounts the clauses of rows to add: bank, shard, memories, embedded memories, memories that expire, passages,
+ * and the passages' total length
  */
-export function countInto (schema: string, shard: string, amounts: string): string {
-  return `insert into ${schema}.bank_statistics as s (bank_key, shard, memories, embedded, expiring, passages,
-    length)
-select $1, ${shard}::smallint, n.memories::bigint, n.embedded::bigint, n.expiring::bigint, n.passages::bigint,
-  n.length
-from (${amounts}) as n(memories, embedded, expiring, passages, length)
-on conflict (bank_key, shard) do update set memories = s.memories + excluded.memories, embedded = s.embedded +
-  excluded.embedded,
-  expiring = s.expiring + excluded.expiring, passages = s.passages + excluded.passages, length = s.length +
-    excluded.length`
+export function countInto (schema: string, amounts: string): string {
+  return `insert into ${schema}.bank_statistics as s (bank_key, shard, memories, embedded, expiring, passages, length)
+${amounts}
+on conflict (bank_key, shard) do update set memories = s.memories + excluded.memories,
+  embedded = s.embedded + excluded.embedded, expiring = s.expiring + excluded.expiring,
+  passages = s.passages + excluded.passages, length = s.length + excluded.length`
 }
 
 /**
- * Adds vectors to the memories of a query named `existing`. $2 is the model and $3 its dimensions; for each vector, $9
- * is the memory's id, $10 the ordinal and $11 the text.
+ * Adds vectors to memories of the bank $1 whose rows are locked. $2 is the model, $3 its dimensions; for each vector,
+ * the first placeholder is the memory's id, the next the ordinal, and the one after it the text.
+ * @param locked a condition on the memories' ids
  */
-export function insertVectors (schema: string): string {
-  return `insert into ${schema}.embeddings (bank_key, memory_id, ordinal, model, dimensions, expires_at,
-    embedding)
-  select $1, n.memory_id, n.ordinal, $2, $3::int, s.expires_at, n.embedding::halfvec
-  from unnest($9::text[]::uuid[], $10::text[]::smallint[], $11::text[]) as n(memory_id, ordinal, embedding)
-  join existing s on s.memory_id = n.memory_id
-  on conflict (bank_key, memory_id, ordinal, model) do nothing`
+export function insertVectors (schema: string, locked: string, first: number): string {
+  return `insert into ${schema}.embeddings (bank_key, memory_id, ordinal, model, dimensions, expires_at, embedding)
+select m.bank_key, n.memory_id, n.ordinal, $2::text, $3::int, m.expires_at, n.embedding::halfvec
+from unnest($${first}::text[]::uuid[], $${first + 1}::text[]::smallint[], $${first + 2}::text[])
+  as n(memory_id, ordinal, embedding)
+join ${schema}.memories m on m.bank_key = $1 and m.memory_id = n.memory_id and m.memory_id ${locked}
+on conflict (bank_key, memory_id, ordinal, model) do nothing`
 }
 
 /**

@@ -7,8 +7,9 @@ import { endsAsQuestion } from '../context.js'
 import { type ExistingMemory, type ImportPlan, planImport as planConflicts } from '../import-plan.js'
 import { type FieldKind, type FieldName, FIELDS } from '../memory-fields.js'
 import type { EmbeddingSpace, InsertOutcome, Memory, NewMemory, OnConflict } from '../vector-store.js'
-import { arrayElement, arrayOf, serializationFailure, type Queries, type Transaction } from './executor.js'
-import { countInto, indexTerm, indexTerms, termsOf, termsText, unitVectorText } from './fragments.js'
+import type { Distribution } from './distribution.js'
+import { arrayElement, arrayOf, type Param, type Queries, serializationFailure, type Transaction } from './executor.js'
+import { countInto, indexTerm, indexTerms, type Statement, termsOf, termsText, unitVectorText } from './fragments.js'
 import { bankParameters } from './rows.js'
 
 /**
@@ -23,7 +24,7 @@ interface InsertedColumn {
   readonly column: string
   /** The types to which the array of its values, an array of texts, is cast. */
   readonly type: string
-  /** Its value as an expression on `g`; default the array's element. */
+  /** Its value as an expression on `g`, with `:space` for the bank's space; default the array's element. */
   readonly expression?: string
   readonly valueOf: (memory: NewMemory) => string | null
 }
@@ -74,7 +75,7 @@ const COLUMNS: readonly InsertedColumn[] = [
   {
     column: 'embedded',
     type: '::boolean[]',
-    expression: 'g.embedded and exists (select 1 from space)',
+    expression: 'g.embedded and exists (select 1 from :space)',
     valueOf: (memory) => String(hasVectors(memory)),
   },
   { column: 'question', type: '::boolean[]', valueOf: ({ passages }) => String(endsAsQuestion(passages)) },
@@ -84,57 +85,121 @@ const PASSAGES = COLUMNS.length
 const VECTORS = PASSAGES + 5
 const ARRAYS = VECTORS + 3
 
+/** Placeholders after the arrays. */
+const [MODEL, DIMENSIONS] = [`$${ARRAYS + 2}::text`, `$${ARRAYS + 3}::int`]
+const LAST = `$${ARRAYS + 4}`
+
+/** What an insertion reads: the input, the bank's space, and in its later parts the memories that were added. */
+interface Sources {
+  /** A table with the bank's key in one row, to select from beside the input; '' for none. */
+  driver: string
+  /** Rows when the bank has the space of the vectors. */
+  space: string
+  /** The end of a join of `row`, which has a `memory_id`, with the memories `a` that were added. */
+  added: (row: string) => string
+}
+
 /**
- * Inserts memories with their postings and vectors, all or none. $1 is the bank, then come the arrays, the model and
- * its dimensions, and with `counted` the shard. The unique key excludes exact repeats. Rows are
- * inserted by fingerprint, so that two batches lock shared fingerprints in the same order; the statistics come last, so
- * that no transaction waits for a memory while it holds their lock. The lock on the embedding space keeps the bank from
- * being given to another model before the vectors are committed; a move by reembed does not wait for it.
+ * The parts of an insertion: memories, postings, vectors. $1 is the bank, then come the arrays, the model and its
+ * dimensions. The unique key excludes exact repeats. Rows are inserted by fingerprint, so that two batches lock shared
+ * fingerprints in the same order; the statistics come last, so that no transaction waits for a memory while it holds
+ * their lock. The lock on the embedding space keeps the bank from being given to another model before the vectors are
+ * committed; a move by reembed does not wait for it.
  */
-function insertStatement (schema: string, counted: boolean): string {
+function insertionParts (schema: string, { driver, space, added }: Sources) {
   const array = (index: number) => `$${index + 2}::text[]`
-  const [model, dimensions, shard] = [`$${ARRAYS + 2}::text`, `$${ARRAYS + 3}::int`, `$${ARRAYS + 4}`]
   const columns = COLUMNS.map(({ column }) => column).join(', ')
-  return `with input_rows as (
-  select * from unnest(${COLUMNS.map(({ type }, index) => `${array(index)}${type}`).join(', ')})
-    with ordinality as g(${columns}, position)
-),
-space as (
-  select 1 from ${schema}.embedding_spaces v where v.bank_key = $1 and v.model = ${model}
-    and v.dimensions = ${dimensions} for key share
-),
-added as (
-  insert into ${schema}.memories as m (bank_key, ${columns})
-  select $1, ${COLUMNS.map(({ column, expression }) => expression ?? `g.${column}`).join(', ')}
-  from input_rows g order by g.fingerprint, g.position
+  return {
+    space: `select 1 from ${schema}.embedding_spaces v where v.bank_key = $1 and v.model = ${MODEL}
+    and v.dimensions = ${DIMENSIONS} for key share`,
+    memories: `insert into ${schema}.memories as m (bank_key, ${columns})
+  select ${driver === '' ? '$1' : 'l.bank_key'}, ${
+    COLUMNS.map(({ column, expression }) => expression?.replace(':space', space) ?? `g.${column}`).join(', ')
+  }
+  from ${driver === '' ? '' : `${driver} l cross join `}unnest(${
+    COLUMNS.map(({ type }, index) => `${array(index)}${type}`).join(', ')
+  }) with ordinality as g(${columns}, position)${driver === '' ? '' : '\n  where l.bank_key = $1'}
+  order by g.fingerprint, g.position
   on conflict (bank_key, fingerprint) do nothing
-  returning m.memory_id, m.expires_at, m.embedded, cardinality(m.passage_starts) as passages, m.passages_length
-),
-added_postings as (
-  insert into ${schema}.postings (bank_key, term, memory_id, ordinal, weight, length, expires_at)
-  select $1, t.term, p.memory_id, p.ordinal, t.weight, p.length, a.expires_at
+  returning m.bank_key, m.memory_id, m.expires_at, m.embedded, cardinality(m.passage_starts) as passages,
+    m.passages_length, (m.expires_at is not null) as expiring`,
+    postings: `insert into ${schema}.postings (bank_key, term, memory_id, ordinal, weight, length, expires_at)
+  select a.bank_key, t.term, p.memory_id, p.ordinal, t.weight, p.length, a.expires_at
   from unnest(${array(PASSAGES)}::uuid[], ${array(PASSAGES + 1)}::smallint[], ${array(PASSAGES + 2)}::real[],
     ${array(PASSAGES + 3)}, ${array(PASSAGES + 4)}) as p(memory_id, ordinal, length, terms, weights)
-  join added a on a.memory_id = p.memory_id
-  cross join lateral unnest(${termsOf('p.terms')}, p.weights::real[]) as t(term, weight)
-),
-added_embeddings as (
-  insert into ${schema}.embeddings (bank_key, memory_id, ordinal, model, dimensions, expires_at, embedding)
-  select $1, e.memory_id, e.ordinal, ${model}, ${dimensions}, a.expires_at, e.embedding::halfvec
+  join ${added('p')}
+  cross join lateral unnest(${termsOf('p.terms')}, p.weights::real[]) as t(term, weight)`,
+    embeddings: `insert into ${schema}.embeddings (bank_key, memory_id, ordinal, model, dimensions, expires_at,
+    embedding)
+  select a.bank_key, e.memory_id, e.ordinal, ${MODEL}, ${DIMENSIONS}, a.expires_at, e.embedding::halfvec
   from unnest(${array(VECTORS)}::uuid[], ${array(VECTORS + 1)}::smallint[], ${array(VECTORS + 2)})
     as e(memory_id, ordinal, embedding)
-  join added a on a.memory_id = e.memory_id and a.embedded
-)${counted
-  ? `,
-counted as (
-  ${countInto(schema, shard, `select count(*)::float8, count(*) filter (where a.embedded),
-    count(*) filter (where a.expires_at is not null),
-    coalesce(sum(a.passages), 0), coalesce(sum(a.passages_length), 0) from added a having count(*) > 0`)}
-)`
-  : ''}
-select a.memory_id is not null as stored, a.embedded, a.passages, (a.expires_at is not null) as expiring,
-  a.passages_length
-from input_rows g left join added a on a.memory_id = g.memory_id order by g.position`
+  join ${added('e')} and a.embedded`,
+  }
+}
+
+/** All parts as one statement, all or none; with `counted` it also updates the shard of the statistics. */
+function insertStatement (schema: string, counted: boolean): string {
+  const { space, memories, postings, embeddings } = insertionParts(schema, {
+    driver: '', space: 'space', added: (row) => `added a on a.memory_id = ${row}.memory_id`,
+  })
+  const amounts = `select $1, ${LAST}::smallint, count(*), count(*) filter (where a.embedded),
+    count(*) filter (where a.expiring), coalesce(sum(a.passages), 0), coalesce(sum(a.passages_length), 0)
+  from added a having count(*) > 0`
+  return `with space as (
+  ${space}
+),
+added as (
+  ${memories}
+),
+added_postings as (
+  ${postings}
+),
+added_embeddings as (
+  ${embeddings}
+)${counted ? `,\ncounted as (\n  ${countInto(schema, amounts)}\n)` : ''}
+select a.memory_id::text as memory_id, a.embedded, a.passages, a.expiring, a.passages_length from added a`
+}
+
+/**
+ * The parts one after the other in a transaction. Each selects from a table of the bank, so that Citus sends it to the
+ * bank's node as it is.
+ */
+async function insertInOrder (
+  tx: Queries, values: readonly Param[], { schema, space }: InsertionOptions,
+): Promise<InsertedRow[]> {
+  const parts = insertionParts(schema, {
+    driver: `${schema}.bank_locks`,
+    space: `${schema}.embedding_spaces v where v.bank_key = $1 and v.model = ${MODEL} and v.dimensions = ${DIMENSIONS}`,
+    added: (row) => `${schema}.memories a on a.bank_key = $1 and a.memory_id = ${row}.memory_id
+    and a.memory_id = any(${LAST}::text[]::uuid[])`,
+  })
+  const run = async <R extends object>(part: string, more: Param[] = []) => {
+    const statement = withUsed(part, [...values, ...more])
+    return await tx.query<R>(statement.text, statement.values)
+  }
+  // They run in this order, and each is sent without waiting for the one before it.
+  const [, , rows] = await Promise.all([
+    run(`insert into ${schema}.bank_locks (bank_key) values ($1) on conflict (bank_key) do nothing`),
+    space === undefined ? undefined : run(parts.space),
+    run<InsertedRow>(parts.memories),
+  ])
+  if (rows.length === 0) return rows
+  const ids = rows.map(({ memory_id: id }) => id)
+  await Promise.all([
+    run(parts.postings, [ids]),
+    rows.some(({ embedded }) => embedded) ? run(parts.embeddings, [ids]) : undefined,
+  ])
+  return rows
+}
+
+/** A statement with those of the values that its text uses: the database accepts no others. */
+function withUsed (text: string, values: readonly Param[]): Statement {
+  const used = [...new Set(Array.from(text.matchAll(/\$(\d+)/g), ([, number]) => Number(number)))].sort((a, b) => a - b)
+  return {
+    text: text.replaceAll(/\$(\d+)/g, (_, number) => `$${used.indexOf(Number(number)) + 1}`),
+    values: used.map((number) => values[number - 1]!),
+  }
 }
 
 /** Whether the memories fit into one statement. */
@@ -208,12 +273,13 @@ export interface Counts {
 
 export const NO_COUNTS: Readonly<Counts> = { memories: 0, embedded: 0, expiring: 0, passages: 0, length: 0 }
 
+/** A memory that was stored. */
 interface InsertedRow {
-  stored: boolean
-  embedded: boolean | null
-  passages: number | null
-  expiring: boolean | null
-  passages_length: number | null
+  memory_id: string
+  embedded: boolean
+  passages: number
+  expiring: boolean
+  passages_length: number
 }
 
 export interface ExistingRow {
@@ -250,6 +316,7 @@ export interface Insertion {
 interface InsertionOptions {
   /** Quoted. */
   schema: string
+  distribution: Distribution
   bank: BankKey
   now: number
   space: EmbeddingSpace | undefined
@@ -257,7 +324,8 @@ interface InsertionOptions {
   /** Memories that were removed because one of these has higher trust, by fingerprint. */
   replaced?: ReadonlyMap<string, ExistingRow>
   /**
-   * Whether the statement itself updates the statistics, which then must be the only one. Otherwise the caller does.
+   * Whether the statement itself updates the statistics, which then must be the only one. Otherwise the caller does,
+   * and always with Citus.
    */
   counted: boolean
 }
@@ -282,12 +350,13 @@ export async function insertMemories (
   const ordered = indexed.sort(insertionOrder(options))
   const repeats: typeof ordered = []
   const note = (rows: readonly InsertedRow[], batch: typeof ordered) => {
-    for (const [at, row] of rows.entries()) {
-      const { memory, index } = batch[at]!
-      if (row.stored) {
+    const stored = new Map(rows.map((row) => [row.memory_id, row]))
+    for (const { memory, index } of batch) {
+      const row = stored.get(memory.memoryId)
+      if (row !== undefined) {
         outcomes[index] = { stored: true, memoryId: memory.memoryId }
         count(insertion, row, memory)
-      } else repeats.push(batch[at]!)
+      } else repeats.push({ memory, index })
     }
   }
   // The arrays of the next statement are built while the database runs the current one, so that the connection is not
@@ -371,11 +440,12 @@ async function nextBatch (
 }
 
 async function send (
-  queries: Queries, arrays: readonly string[], { schema, counted, bank, shard, space }: InsertionOptions,
+  queries: Queries, arrays: readonly string[], options: InsertionOptions,
 ): Promise<InsertedRow[]> {
-  const ofSpace = [space?.model ?? null, space?.dimensions ?? null]
-  const values = [...bankParameters(bank), ...arrays, ...ofSpace, ...(counted ? [shard] : [])]
-  return await queries.query<InsertedRow>(insertStatement(schema, counted), values)
+  const { schema, counted, bank, shard, space, distribution } = options
+  const values = [...bankParameters(bank), ...arrays, space?.model ?? null, space?.dimensions ?? null]
+  if (distribution === 'citus') return await insertInOrder(queries, values, options)
+  return await queries.query<InsertedRow>(insertStatement(schema, counted), counted ? [...values, shard] : values)
 }
 
 /** Adds in place. */
@@ -386,12 +456,12 @@ export function addCounts (counts: Counts, more: Counts): void {
 function count (insertion: Insertion, row: InsertedRow, memory: NewMemory): void {
   addCounts(insertion.counts, {
     memories: 1,
-    embedded: row.embedded === true ? 1 : 0,
-    expiring: row.expiring === true ? 1 : 0,
-    passages: row.passages ?? 0,
-    length: row.passages_length ?? 0,
+    embedded: row.embedded ? 1 : 0,
+    expiring: row.expiring ? 1 : 0,
+    passages: row.passages,
+    length: row.passages_length,
   })
-  if (row.embedded !== true && hasVectors(memory)) insertion.unembedded += 1
+  if (!row.embedded && hasVectors(memory)) insertion.unembedded += 1
 }
 
 /** Memories of an import whose conflicts are looked up by one statement. */

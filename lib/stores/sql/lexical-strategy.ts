@@ -40,7 +40,7 @@ export function filteredMemories ({ schema, filters }: Pick<Shape, 'schema' | 'f
   return filters === ''
     ? ''
     : `cross join lateral (
-    select from ${schema}.memories m where ${ofBank('m')} and m.memory_id = ${alias}.memory_id${filters} offset 0
+    select 1 from ${schema}.memories m where ${ofBank('m')} and m.memory_id = ${alias}.memory_id${filters} offset 0
   ) passing`
 }
 

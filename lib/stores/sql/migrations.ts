@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { packageFile } from '../../base/package-file.js'
 import { ProviderError } from '../../config/providers/registry.js'
 import type { EmbeddingSpace, StoreStart } from '../vector-store.js'
+import { checkDistribution, type Distribution } from './distribution.js'
 import { SqlError, type Executor, type Queries, type Transaction } from './executor.js'
 
 /** A numbered file of migrations/. */
@@ -188,6 +189,8 @@ interface ReadinessOptions {
   executor: Executor
   /** Quoted. */
   schema: string
+  /** Default none. */
+  distribution?: Distribution
   migrations: readonly Migration[]
   bootstrapSchema: boolean
 }
@@ -210,20 +213,22 @@ export class Readiness {
 
   /** The database for everything but its preparation: each call waits until the database is ready. */
   get executor (): Executor {
-    const { executor } = this.#options
+    const { executor, distribution = 'none' } = this.#options
     const { status } = executor
+    // Citus cannot plan for a parameter that it does not know.
+    const keeps = distribution === 'none'
     return {
       query: async <R extends object>(...args: Parameters<Executor['query']>) => {
         await this.ensure()
         return await executor.query<R>(...args)
       },
-      read: async <R extends object>(...args: Parameters<Executor['read']>) => {
+      read: async <R extends object>(...[text, params, options]: Parameters<Executor['read']>) => {
         await this.ensure()
-        return await executor.read<R>(...args)
+        return await executor.read<R>(text, params, keeps ? options : { ...options, keepPlan: false })
       },
       transaction: async (work, options) => {
         await this.ensure()
-        return await executor.transaction(work, options)
+        return await executor.transaction(work, keeps ? options : { ...options, keepPlans: false })
       },
       maintain: async (text) => { await executor.maintain(text) },
       ...(status !== undefined && { status: () => status.call(executor) }),
@@ -265,12 +270,13 @@ export class Readiness {
   }
 
   async #check (): Promise<void> {
-    const { executor, schema, migrations } = this.#options
+    const { executor, schema, distribution = 'none', migrations } = this.#options
     const pending = await pendingMigrations(executor, schema, migrations)
     if (pending.length > 0) {
       throw new ProviderError(`vector_store: the database lacks the migrations ${pending.join(', ')}: ` +
         `${HOW_TO_MIGRATE}`)
     }
+    await checkDistribution({ query: async (text, params) => await executor.read(text, params) }, schema, distribution)
     const [extension] = await executor.read<{ version: string }>('select extversion as version from pg_extension ' +
       'where extname = \'vector\'')
     if (!isRecentPgvector(extension?.version ?? '')) {

@@ -22,6 +22,11 @@ export function makePostgresStore (config: ProviderConfig, context: ProviderCont
   const schema = quoteSchema(settings.schema)
   const executor = postgresExecutor(settings, databaseUrl(settings, context.database))
   const { read_dsn: readUrl } = settings
+  if (readUrl !== undefined && settings.distribution === 'citus') {
+    // The log of one node tells nothing of the others.
+    throw new ProviderError('vector_store_config.read_dsn: cannot be used with distribution: citus, whose nodes have ' +
+      'standbys of their own')
+  }
   const standby = readUrl === undefined
     ? undefined
     : new Standby({
@@ -31,12 +36,12 @@ export function makePostgresStore (config: ProviderConfig, context: ProviderCont
       timer: () => performance.now(),
       intervalMs: Math.min(MEASURE_MS, settings.max_staleness_ms / 2),
     })
-  const indexes = makeIndexes(settings, executor, schema, settings.bootstrap_schema)
   return new SqlVectorStore({
     executor,
     schema,
-    indexes,
+    distribution: settings.distribution,
     standby,
+    indexes: makeIndexes(settings, executor, schema, settings.bootstrap_schema),
     bootstrapSchema: settings.bootstrap_schema,
     sweepIntervalMs: settings.sweep_interval_ms,
   })
@@ -84,7 +89,8 @@ export async function pgliteExecutor (settings: PgliteSettings): Promise<Executo
 export function makeIndexes (
   settings: PostgresSettings, executor: Executor, schema: string, build: boolean,
 ): VectorIndexes {
-  return new VectorIndexes({ executor, schema, from: settings.index_from, maxIndexes: settings.index_limit, build })
+  const { distribution, index_from: from, index_limit: maxIndexes } = settings
+  return new VectorIndexes({ executor, schema, distribution, from, maxIndexes, build })
 }
 
 /**

@@ -1,13 +1,15 @@
 import type { BankKey } from '../../access/context.js'
 import { embeddedTexts, nameOf } from '../speaker.js'
 import type { EmbeddingSpace } from '../vector-store.js'
-import { retrySerializationFailures, type Executor, type Queries } from './executor.js'
-import { countInto, insertVectors, unitVectorText, STATISTICS_SHARDS } from './fragments.js'
+import { retrySerializationFailures, type Executor, type Param, type Queries } from './executor.js'
+import { insertVectors, unitVectorText, STATISTICS_SHARDS } from './fragments.js'
+import { NO_COUNTS } from './insertion.js'
+import { countChange } from './removal.js'
 import { bankParameters, type BankRow, toBankKey } from './rows.js'
 import { adoptSpace, makeSpaceStatements } from './vectors.js'
 
 type ReembeddingStatements = Record<
-  'progress' | 'missing' | 'addVectors' | 'lockSpace' | 'move' | 'flag' | 'dropVectors', string
+  'progress' | 'missing' | 'lock' | 'flagAdded' | 'lockSpace' | 'move' | 'flag' | 'writers' | 'dropVectors', string
 >
 
 /** $1 bank in each; $2 the model, where needed. */
@@ -27,28 +29,25 @@ order by m.memory_id limit $3::int`,
     // The lock prevents the removal of a memory between the lookup and the insert, which would leave its vector behind.
     // A memory with another fingerprint or other passages has been replaced since its text was read; the next round
     // embeds the new ones. An equal text has other passages when the length of passages was configured anew.
-    addVectors: `with existing as (
-  select m.memory_id, m.expires_at from ${schema}.memories m
-  join unnest($5::text[]::uuid[], $6::text[], $7::text[], $8::text[]) as g(memory_id, fingerprint, starts, ends)
+    lock: `with existing as (
+  select m.memory_id from ${schema}.memories m
+  join unnest($2::text[]::uuid[], $3::text[], $4::text[], $5::text[]) as g(memory_id, fingerprint, starts, ends)
     on g.memory_id = m.memory_id and g.fingerprint = m.fingerprint
     and g.starts::int[] = m.passage_starts and g.ends::int[] = m.passage_ends
-  where m.bank_key = $1 and m.memory_id = any($5::text[]::uuid[])
+  where m.bank_key = $1 and m.memory_id = any($2::text[]::uuid[])
   order by m.memory_id for no key update of m
-),
-added as (
-  ${insertVectors(schema)}
-  returning memory_id
-),
-flagged as (
-  update ${schema}.memories m set embedded = true from (select distinct memory_id from added) a
-  where m.bank_key = $1 and m.memory_id = a.memory_id and not m.embedded
+)
+select array(select e.memory_id::text from existing e) as ids`,
+    flagAdded: `with flagged as (
+  update ${schema}.memories m set embedded = true
+  where m.bank_key = $1 and m.memory_id = any($4::text[]::uuid[]) and not m.embedded
     and exists (
       select 1 from ${schema}.embedding_spaces v
       where v.bank_key = $1 and v.model = $2 and v.dimensions = $3::int
     )
   returning m.memory_id
 )
-${countInto(schema, '$4', 'select 0::float8, count(*), 0, 0, 0 from flagged f having count(*) > 0')}`,
+select count(*)::int as embedded from flagged`,
     // Writes do not wait for the move, except those that only add vectors.
     lockSpace: `select (v.model = $2 and v.dimensions = $3::int) as is_configured_space
 from ${schema}.embedding_spaces v where v.bank_key = $1 for no key update`,
@@ -60,9 +59,11 @@ where v.bank_key = $1`,
   where m.bank_key = $1 and m.embedded = ${lacking}
   returning m.embedded
 )
-${countInto(schema, '$3', `select 0::float8,
-  count(*) filter (where f.embedded) - count(*) filter (where not f.embedded), 0, 0, 0
-from flagged f having count(*) > 0`)}`,
+select (count(*) filter (where f.embedded) - count(*) filter (where not f.embedded))::int as embedded from flagged f`,
+    // Each write of vectors locks the bank's space. Joined with its row, the function runs where that row is.
+    writers: `select l.virtualtransaction as writer from ${schema}.embedding_spaces v cross join pg_lock_status() l
+where v.bank_key = $1 and l.locktype = 'relation' and l.relation = v.tableoid and l.mode = 'RowShareLock'
+  and l.pid <> pg_backend_pid()`,
     dropVectors: `with old as (
   select e.memory_id, e.ordinal, e.model from ${schema}.embeddings e
   where e.bank_key = $1 and e.model <> $2
@@ -166,7 +167,7 @@ group by s.bank_key having sum(s.memories) > 0 order by s.bank_key`)
     while ((moved = await this.#move(bank)) === 'missing') embedded += await this.#fill(bank, onProgress)
     let settled = true
     if (moved === 'moved') {
-      settled = await this.#settle()
+      settled = await this.#settle(bank)
       embedded += await this.#fill(bank, onProgress)
     }
     // Needed also when an earlier run ended right after the move.
@@ -176,7 +177,7 @@ group by s.bank_key having sum(s.memories) > 0 order by s.bank_key`)
 
   /** Adds a vector to every memory that lacks one. No connection is held during the embedding. */
   async #fill (bank: BankKey, onProgress: (progress: Progress) => void): Promise<number> {
-    const { executor, space: { model, dimensions }, embed, batch } = this.#options
+    const { executor, schema, space: { model, dimensions }, embed, batch } = this.#options
     const key = bankParameters(bank)
     let filled = 0
     let last: string | null = null
@@ -189,13 +190,19 @@ group by s.bank_key having sum(s.memories) > 0 order by s.bank_key`)
         textsOf(memory).map((text, ordinal) => ({ id: memory.memory_id, ordinal: String(ordinal), text }))
       ))
       const vectors = await embed(passages.map(({ text }) => text))
-      await retrySerializationFailures(async () => await executor.query(this.#sql.addVectors, [
-        ...key, model, dimensions, memories.length % STATISTICS_SHARDS,
-        memories.map(({ memory_id: id }) => id), memories.map(({ fingerprint }) => fingerprint),
-        memories.map(({ passage_starts: starts }) => `{${starts.join(',')}}`),
-        memories.map(({ passage_ends: ends }) => `{${ends.join(',')}}`),
-        passages.map(({ id }) => id), passages.map(({ ordinal }) => ordinal), vectors.map(unitVectorText),
-      ]))
+      await retrySerializationFailures(async () => await executor.transaction(async (tx) => {
+        const [locked] = await tx.query<{ ids: string[] }>(this.#sql.lock, [
+          ...key, memories.map(({ memory_id: id }) => id), memories.map(({ fingerprint }) => fingerprint),
+          memories.map(({ passage_starts: starts }) => `{${starts.join(',')}}`),
+          memories.map(({ passage_ends: ends }) => `{${ends.join(',')}}`),
+        ])
+        const { ids } = locked!
+        await tx.query(insertVectors(schema, '= any($4::text[]::uuid[])', 5), [
+          ...key, model, dimensions, ids,
+          passages.map(({ id }) => id), passages.map(({ ordinal }) => ordinal), vectors.map(unitVectorText),
+        ])
+        await this.#flag(tx, bank, 'flagAdded', [...key, model, dimensions, ids], memories.length)
+      }))
       filled += memories.length
       last = memories.at(-1)!.memory_id
     }
@@ -223,23 +230,28 @@ group by s.bank_key having sum(s.memories) > 0 order by s.bank_key`)
       if (missing.length > (row?.is_configured_space === true ? 0 : batch)) return 'missing'
       if (row?.is_configured_space === true) return 'current'
       await tx.query(this.#sql.move, [...key, model, dimensions])
-      await tx.query(this.#sql.flag, [...key, model, 0])
+      await this.#flag(tx, bank, 'flag', [...key, model], 0)
       return 'moved'
     }, { bulk: true }))
+  }
+
+  /** Marks memories, and counts those that have vectors of the bank's model now. */
+  async #flag (
+    tx: Queries, bank: BankKey, statement: 'flag' | 'flagAdded', values: Param[], shard: number,
+  ): Promise<void> {
+    const [row] = await tx.query<{ embedded: number }>(this.#sql[statement], values)
+    const counts = { ...NO_COUNTS, embedded: row!.embedded }
+    await countChange(tx, this.#options.schema, bank, shard % STATISTICS_SHARDS, counts)
   }
 
   /**
    * Waits, by means of their locks, for transactions that may have begun before the move: the memories that they store
    * have a vector of the old model.
    */
-  async #settle (): Promise<boolean> {
-    const { executor, schema, pause } = this.#options
+  async #settle (bank: BankKey): Promise<boolean> {
+    const { executor, pause } = this.#options
     const writers = async () => {
-      const rows = await executor.read<{ writer: string }>(
-        `select virtualtransaction as writer from pg_locks where locktype = 'relation'
-  and relation = to_regclass($1) and mode = 'RowExclusiveLock' and pid <> pg_backend_pid()`,
-        [`${schema}.memories`],
-      )
+      const rows = await executor.read<{ writer: string }>(this.#sql.writers, bankParameters(bank))
       return rows.map(({ writer }) => writer)
     }
     let before = new Set(await writers())

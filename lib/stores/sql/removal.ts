@@ -306,13 +306,14 @@ function negative ({ memories, embedded, expiring, passages, length }: Counts): 
 
 /** Adds the change of a write to the bank's statistics: the last statement on them, so that others wait briefly. */
 export async function countChange (
-  tx: Queries, schema: string, bank: BankKey, shard: number, counts: Counts,
+  tx: Queries, schema: string, bank: BankKey, shard: number, counts: Readonly<Counts>,
 ): Promise<void> {
   const { memories, embedded, expiring, passages, length } = counts
   if (Object.values(counts).every((amount) => amount === 0)) return
   const amounts = [memories, embedded, expiring, passages, length]
   await tx.query(
-    countInto(schema, '$2', 'select $3::float8, $4::float8, $5::float8, $6::float8, $7::float8'),
+    countInto(schema, `values ($1, $2::smallint, $3::float8::bigint, $4::float8::bigint, $5::float8::bigint,
+  $6::float8::bigint, $7::float8)`),
     [...bankParameters(bank), shard, ...amounts],
   )
 }

@@ -476,7 +476,7 @@ function spaceCte ({ schema, parameters }: Pick<
   Shape, 'schema' | 'parameters'
 >, { model, dimensions }: EmbeddingSpace): string {
   return `space as materialized (
-  select exists (select from ${schema}.embedding_spaces v where ${ofBank('v')}
+  select exists (select 1 from ${schema}.embedding_spaces v where ${ofBank('v')}
     and v.model = ${parameters.bind(model)}::text
     and v.dimensions = ${parameters.bind(dimensions)}::int) as is_configured_space
 )`

@@ -8,6 +8,7 @@ import type {
   Unembedded, UsageEntry, UsageOutcome, UsageReservation, VectorStore, WriteOptions,
 } from '../vector-store.js'
 import { SqlBankConfigs } from './bank-configs.js'
+import type { Distribution } from './distribution.js'
 import { busySemaphore, type Executor, type ReadOptions } from './executor.js'
 import { Readiness, readMigrations } from './migrations.js'
 import { openScan, SqlReader } from './reader.js'
@@ -28,6 +29,8 @@ interface SqlVectorStoreOptions {
   executor: Executor
   /** Quoted. */
   schema: string
+  /** Default none. */
+  distribution?: Distribution
   bootstrapSchema: boolean
   /** Absent: every search is exact. */
   indexes?: VectorIndexes
@@ -62,17 +65,17 @@ export class SqlVectorStore extends SqlReader implements VectorStore {
 
   constructor (options: SqlVectorStoreOptions) {
     const {
-      schema, bootstrapSchema, indexes, sweepIntervalMs: intervalMs, vacuum = false, shared = true, standby: state,
+      schema, distribution = 'none', bootstrapSchema, indexes, vacuum = false, shared = true, standby: state,
     } = options
     const readiness = new Readiness({
-      executor: options.executor, schema, migrations: readMigrations(), bootstrapSchema,
+      executor: options.executor, schema, distribution, migrations: readMigrations(), bootstrapSchema,
     })
     const { executor } = readiness
     super(executor, schema)
     this.#options = options
     this.#executor = executor
     this.#readiness = readiness
-    this.#sweeper = new Sweeper({ executor, schema, intervalMs, vacuum })
+    this.#sweeper = new Sweeper({ executor, schema, intervalMs: options.sweepIntervalMs, vacuum })
     this.#onPrimary = new SqlReader(executor, schema)
     this.#searcher = new SqlSearcher({ executor, schema, indexes })
     this.#standby = state && {
@@ -85,7 +88,7 @@ export class SqlVectorStore extends SqlReader implements VectorStore {
     })
     this.bankConfigs = new SqlBankConfigs({ executor, schema, isShared: shared })
     const noteChanges = async (memories: number) => { await this.#sweeper.noteChanges(memories) }
-    this.#writer = new SqlWriter({ executor, schema, configs: this.bankConfigs, noteChanges })
+    this.#writer = new SqlWriter({ executor, schema, distribution, configs: this.bankConfigs, noteChanges })
   }
 
   async start ({ space, isDefaultSpace = false, clock, warn, info = () => {} }: StoreStart): Promise<void> {

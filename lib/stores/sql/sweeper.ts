@@ -3,6 +3,7 @@ import type { Clock } from '../../base/clock.js'
 import { dayOf } from '../../base/days.js'
 import { messageOf } from '../../base/message-of.js'
 import { IDEMPOTENCY_LIFETIME_MS } from '../vector-store.js'
+import { ALL_BANKS } from './bank-configs.js'
 import { retrySerializationFailures, SqlError, type Executor, type Param } from './executor.js'
 import { EXPIRED_BATCH, removeChosen } from './removal.js'
 import { bankParameters, toBankKey, type BankRow } from './rows.js'
@@ -184,7 +185,7 @@ order by s.shard for update`, key)
       }))
     })
     // One that a write holds stays until the next time.
-    await this.#eachBank(`from ${schema}.bank_locks e where not exists (
+    await this.#eachBank(`from ${schema}.bank_locks e where e.bank_key <> '${ALL_BANKS}' and not exists (
   select 1 from ${schema}.memories m where m.bank_key = e.bank_key
 )`, [], async (bank) => {
       await executor.query(`delete from ${schema}.bank_locks l where l.bank_key = $1 and l.bank_key in (

@@ -4,19 +4,19 @@ import { giveWay, isDue } from '../../base/event-loop.js'
 import { messageOf } from '../../base/message-of.js'
 import { compareText } from '../../text/normal-form.js'
 import type { EmbeddingSpace, LateVectors, NewMemory, StoreStart } from '../vector-store.js'
-import { retrySerializationFailures, type Executor, type Queries } from './executor.js'
-import { countInto, insertVectors, liveAt, unitVectorText } from './fragments.js'
-import { hasVectors } from './insertion.js'
+import type { Distribution } from './distribution.js'
+import { retrySerializationFailures, type Executor, type Param, type Queries } from './executor.js'
+import { countInto, INDEX_PREFIX, insertVectors, liveAt, unitVectorText } from './fragments.js'
+import { hasVectors, NO_COUNTS } from './insertion.js'
+import { countChange } from './removal.js'
 import { bankParameters, toBankKey } from './rows.js'
 
 /** Maximum number of banks in each set. */
 const MAX_REMEMBERED = 100_000
 
-interface AdoptionRow {
-  /** Whether the bank has another embedding space, but no vectors. */
+interface SpaceRow {
+  /** Whether the bank, which has another embedding space, has no vectors. */
   is_free: boolean
-  /** Whether the bank has another embedding space. */
-  is_other: boolean
 }
 
 /** $1 bank in each; $2 model and $3 dimensions of an embedding space. */
@@ -25,13 +25,11 @@ export function makeSpaceStatements (schema: string) {
   const withoutVectors = `not exists (select 1 from ${schema}.embeddings e where e.bank_key = $1)`
   const lock = `select v.model from ${schema}.embedding_spaces v where v.bank_key = $1 for update`
   return {
-    /** Gives the space to a bank without one. Returns an AdoptionRow. */
-    adopt: `with adopted as (
-  insert into ${schema}.embedding_spaces as v (bank_key, model, dimensions) values ($1, $2, $3::int)
-  on conflict (bank_key) do nothing returning v.model
-)
-select o.is_other, o.is_other and ${withoutVectors} as is_free
-from (select exists (select 1 from ${schema}.embedding_spaces v where ${ofOther}) as is_other) o`,
+    /** Gives the space to a bank without one. */
+    adopt: `insert into ${schema}.embedding_spaces as v (bank_key, model, dimensions) values ($1, $2, $3::int)
+on conflict (bank_key) do nothing`,
+    /** Returns a SpaceRow when the bank has another embedding space. */
+    other: `select ${withoutVectors} as is_free from ${schema}.embedding_spaces v where ${ofOther}`,
     /** Waits for the writes of vectors into the bank, and excludes them until the end of the transaction. */
     lock,
     /**
@@ -56,61 +54,75 @@ export async function adoptSpace (
 ): Promise<boolean> {
   const spaces = makeSpaceStatements(schema)
   const values = [...bankParameters(bank), model, dimensions]
-  const adopt = async (queries: Queries) => (
-    (await queries.query<AdoptionRow>(spaces.adopt, values))[0]!
-  )
-  const first = await adopt(executor)
-  if (!first.is_free) return !first.is_other
+  const other = await otherSpace(executor, schema, values)
+  if (other === undefined) return true
+  if (!other.is_free) return false
   return await retrySerializationFailures(async () => await executor.transaction(async (tx) => {
     await tx.query(spaces.lock, bankParameters(bank))
     await tx.query(spaces.free, values)
-    return !(await adopt(tx)).is_other
+    return await otherSpace(tx, schema, values) === undefined
   }))
 }
 
-interface AttachedRow {
-  attached: number
-  /** Whether the bank's vectors are of the configured embedding space. */
-  is_configured_space: boolean
+/**
+ * Gives a space to a bank without one.
+ * @param values bank, model and dimensions
+ * @returns the space that the bank has instead
+ */
+async function otherSpace (queries: Queries, schema: string, values: Param[]): Promise<SpaceRow | undefined> {
+  const { adopt, other } = makeSpaceStatements(schema)
+  await queries.query(adopt, values)
+  return (await queries.query<SpaceRow>(other, values))[0]
 }
 
 /**
- * Adds vectors to memories without them: $1 bank, $2 model, $3 dimensions, $4 shard, $5 now; for each memory $6 its id,
- * $7 its fingerprint and $8 its number of vectors; for each vector $9 memory id, $10 ordinal and $11 text. The lock on
- * the space prevents a concurrent move of the bank to another model; those on memories prevent their concurrent
- * removal.
+ * Locks the bank's space, if it is still of this model, and then memories without vectors: $1 bank, $2 model, $3
+ * dimensions, $4 now; for each memory $5 its id, $6 its fingerprint and $7 its number of vectors. The lock on the space
+ * prevents a concurrent move of the bank to another model; those on memories prevent their concurrent removal. Returns
+ * no row without the space.
+ * @param more what the statement does with the memories: tables
  */
-function attachStatement (schema: string): string {
+function lockUnembedded (schema: string, more = ''): string {
   return `with space as materialized (
   select v.model from ${schema}.embedding_spaces v where v.bank_key = $1 and v.model = $2
     and v.dimensions = $3::int for share
 ),
 existing as materialized (
-  select m.memory_id, m.expires_at from ${schema}.memories m
-  join unnest($6::text[]::uuid[], $7::text[], $8::text[]::int[]) as g(memory_id, fingerprint, vectors)
+  select m.memory_id from ${schema}.memories m
+  join unnest($5::text[]::uuid[], $6::text[], $7::text[]::int[]) as g(memory_id, fingerprint, vectors)
     on g.memory_id = m.memory_id and g.fingerprint = m.fingerprint and g.vectors = cardinality(m.passage_starts)
-  where m.bank_key = $1 and m.memory_id = any($6::text[]::uuid[]) and exists (select 1 from space)
-    and not m.embedded and ${liveAt('m', '$5::float8::bigint')}
+  where m.bank_key = $1 and m.memory_id = any($5::text[]::uuid[]) and exists (select 1 from space)
+    and not m.embedded and ${liveAt('m', '$4::float8::bigint')}
   order by m.memory_id for no key update of m
-),
+)${more}
+select array(select e.memory_id::text from existing e) as ids from space`
+}
+
+/** Marks memories that were given their vectors. */
+function flagEmbedded (schema: string, locked: string): string {
+  return `update ${schema}.memories m set embedded = true where m.bank_key = $1 and m.memory_id ${locked}`
+}
+
+/** As `lockUnembedded`, and adds their vectors: $8 to $10 as insertVectors, $11 shard of the statistics. */
+function attachStatement (schema: string): string {
+  const locked = 'in (select e.memory_id from existing e)'
+  return lockUnembedded(schema, `,
 added as (
-  ${insertVectors(schema)}
+  ${insertVectors(schema, locked, 8)}
 ),
 flagged as (
-  update ${schema}.memories m set embedded = true from existing s where m.bank_key = $1
-    and m.memory_id = s.memory_id
-  returning m.memory_id
+  ${flagEmbedded(schema, locked)} returning m.memory_id
 ),
 counted as (
-  ${countInto(schema, '$4', 'select 0::float8, count(*), 0, 0, 0 from flagged f having count(*) > 0')}
-)
-select (select count(*)::int from flagged) as attached, exists (select 1 from space) as is_configured_space`
+  ${countInto(schema, 'select $1, $11::smallint, 0, count(*), 0, 0, 0 from flagged f having count(*) > 0')}
+)`)
 }
 
 interface BankVectorsOptions {
   executor: Executor
   /** Quoted. */
   schema: string
+  distribution: Distribution
   nextShard: () => number
 }
 
@@ -161,22 +173,36 @@ export class BankVectors {
         texts.push(unitVectorText(vector))
       }
     }
-    const { executor, schema, nextShard } = this.#options
+    const { executor, schema, distribution, nextShard } = this.#options
+    /** @returns how many memories were given their vectors; undefined when the bank does not have the space */
     const attachOnce = async () => {
       const { model, dimensions } = await this.#adopt(bank)
-      const [row] = await retrySerializationFailures(async () => (
-        await executor.query<AttachedRow>(attachStatement(schema), [
-          ...bankParameters(bank), model, dimensions, nextShard(), now,
-          items.map((late) => late.memoryId), items.map((late) => late.fingerprint),
-          items.map((late) => String(late.vectors.length)), ids, ordinals, texts,
-        ])
-      ))
-      return row!
+      const space = [...bankParameters(bank), model, dimensions]
+      const values = [
+        ...space, now, items.map((late) => late.memoryId), items.map((late) => late.fingerprint),
+        items.map((late) => String(late.vectors.length)),
+      ]
+      return await retrySerializationFailures(async () => distribution === 'citus'
+        ? await executor.transaction(async (tx) => await attachInOrder(tx, space, values))
+        : (await executor.query<{ ids: string[] }>(
+            attachStatement(schema), [...values, ids, ordinals, texts, nextShard()],
+          ))[0]?.ids.length)
     }
-    let row = await attachOnce()
-    while (!row.is_configured_space && await this.#readopt(bank)) row = await attachOnce()
-    if (!row.is_configured_space) this.#noteOtherSpace(bank)
-    return row.attached
+    const attachInOrder = async (tx: Queries, space: Param[], values: Param[]) => {
+      const [row] = await tx.query<{ ids: string[] }>(lockUnembedded(schema), values)
+      if (row === undefined || row.ids.length === 0) return row && 0
+      // They run in this order, and each is sent without waiting for the one before it.
+      await Promise.all([
+        tx.query(insertVectors(schema, '= any($4::text[]::uuid[])', 5), [...space, row.ids, ids, ordinals, texts]),
+        tx.query(flagEmbedded(schema, '= any($2::text[]::uuid[])'), [...bankParameters(bank), row.ids]),
+        countChange(tx, schema, bank, nextShard(), { ...NO_COUNTS, embedded: row.ids.length }),
+      ])
+      return row.ids.length
+    }
+    let attached = await attachOnce()
+    while (attached === undefined && await this.#readopt(bank)) attached = await attachOnce()
+    if (attached === undefined) this.#noteOtherSpace(bank)
+    return attached ?? 0
   }
 
   /** Takes the space from a bank without vectors. A write that is adding vectors prevents that. */
@@ -203,9 +229,7 @@ export class BankVectors {
   async #readopt (bank: BankKey): Promise<boolean> {
     const { executor, schema } = this.#options
     const { model, dimensions } = this.#configured()
-    const values = [...bankParameters(bank), model, dimensions]
-    const [row] = await executor.query<AdoptionRow>(makeSpaceStatements(schema).adopt, values)
-    return !row!.is_other
+    return await otherSpace(executor, schema, [...bankParameters(bank), model, dimensions]) === undefined
   }
 
   /** Warns the first time. */
@@ -239,6 +263,8 @@ export interface VectorIndexesOptions {
   executor: Executor
   /** Quoted. */
   schema: string
+  /** Default none. */
+  distribution?: Distribution
   /** Minimum number of vectors of a bank with an index; 0: no bank has one, and those that exist are dropped. */
   from: number
   /** Maximum number of indexes. */
@@ -262,7 +288,9 @@ interface BigBank {
 }
 
 const INTERVAL_MS = 300_000
-const PREFIX = 'embeddings_hnsw_'
+/** The table $1 and its partitions. */
+const TABLES = `select to_regclass($1)::oid union all
+  select i.inhrelid from pg_inherits i where i.inhparent = to_regclass($1)`
 /**
  * A bank loses its index only when it is clearly smaller than the minimum; otherwise indexes would be rebuilt
  * repeatedly.
@@ -376,17 +404,24 @@ order by 4 desc, s.bank_key limit 1000`, [Math.ceil(from * KEEP_SHARE)])
     const { executor, schema } = this.#options
     const rows = await executor.read<Index>(`select c.relname as name, x.indisvalid as valid from pg_index x
       join pg_class c on c.oid = x.indexrelid
-where x.indrelid = to_regclass($1) and c.relname like $2`, [
-  `${schema}.embeddings`, `${PREFIX.replaceAll('_', '\\_')}%`,
-    ])
+where x.indrelid in (${TABLES}) and starts_with(c.relname::text, $2)`, [`${schema}.embeddings`, INDEX_PREFIX])
     return new Map(rows.map((row) => [row.name, row]))
   }
 
   async #isBuilding (): Promise<boolean> {
-    const { executor, schema } = this.#options
+    const { executor, schema, distribution = 'none' } = this.#options
+    if (distribution === 'none') {
+      const [row] = await executor.read<{ building: boolean }>(
+        `select exists (select 1 from pg_stat_progress_create_index where relid in (${TABLES})) as building`,
+        [`${schema}.embeddings`],
+      )
+      return row?.building === true
+    }
+    // Each node sees its own builds, and has the table and its shards, whose names end with a number.
     const [row] = await executor.read<{ building: boolean }>(
-      'select exists (select 1 from pg_stat_progress_create_index where relid = to_regclass($1)) as building',
-      [`${schema}.embeddings`],
+      'select exists (select 1 from run_command_on_all_nodes($1) r where r.result <> \'0\') as building',
+      [`select count(*) from pg_stat_progress_create_index p join pg_class c on c.oid = p.relid
+where c.relnamespace = to_regnamespace(${literal(schema)}) and c.relname ~ '^embeddings(_[0-9]+)?$'`],
     )
     return row?.building === true
   }
@@ -396,9 +431,16 @@ where x.indrelid = to_regclass($1) and c.relname like $2`, [
    * model as literals.
    */
   async #build (bank: BigBank): Promise<void> {
-    const { executor, schema } = this.#options
+    const { executor, schema, distribution = 'none' } = this.#options
     const { key, space } = bank
-    await executor.maintain(`create index concurrently if not exists ${indexName(bank)} on ${schema}.embeddings
+    // An index is built concurrently on the one partition that has the bank; Citus builds it on every shard by itself.
+    const place = distribution === 'citus' ? `to_regclass('${schema}.embeddings')` : 'e.tableoid::regclass'
+    const [found] = await executor.read<{ name: string }>(
+      `select ${place}::text as name from ${schema}.embeddings e where e.bank_key = $1 limit 1`, bankParameters(key),
+    )
+    if (found === undefined) return
+    await executor.maintain(`create index concurrently if not exists ${indexName(bank)}
+on ${found.name}
 using hnsw ((embedding::halfvec(${Math.trunc(space.dimensions)})) halfvec_cosine_ops)
 where bank_key = ${literal(bankKeyString(key))} and model = ${literal(space.model)}`)
   }
@@ -411,7 +453,7 @@ where bank_key = ${literal(bankKeyString(key))} and model = ${literal(space.mode
 function indexName ({ key, space }: BigBank): string {
   const digest = createHash('sha256').update(JSON.stringify([bankKeyString(key), space.model, space.dimensions]))
     .digest('hex')
-  return `${PREFIX}${digest.slice(0, 32)}`
+  return `${INDEX_PREFIX}${digest.slice(0, 32)}`
 }
 
 /** DDL statements take no parameters: a string literal with quotes and backslashes escaped. */

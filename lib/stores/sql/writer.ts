@@ -12,7 +12,8 @@ import {
   type Executor, isSerializationFailure, isUniqueViolation, retrySerializationFailures, serializationFailure, SqlError,
   type Transaction, type TransactionOptions,
 } from './executor.js'
-import { STATISTICS_SHARDS } from './fragments.js'
+import type { Distribution } from './distribution.js'
+import { lockBank, STATISTICS_SHARDS } from './fragments.js'
 import {
   addCounts, type Counts, type Insertion, type InsertionContext, insertMemories, isOneBatch, planImport,
 } from './insertion.js'
@@ -47,19 +48,10 @@ interface SqlWriterOptions {
   executor: Executor
   /** Quoted. */
   schema: string
+  distribution: Distribution
   configs: SqlBankConfigs
   /** Called after the commit of a write with the number of memories written or removed; the write waits for it. */
   noteChanges: (memories: number) => Promise<void>
-}
-
-/**
- * $1 bank: locks the bank for one of the writes that exclude each other, until the end of the transaction. A statement
- * of its own, because a statement sees only what was committed before it began. A row that is there is locked and not
- * changed, so that those who wait for it come in their order.
- */
-export function lockBank (schema: string): string {
-  return `insert into ${schema}.bank_locks (bank_key) values ($1)
-on conflict (bank_key) do update set bank_key = excluded.bank_key where false`
 }
 
 /** Changes banks: each write in one transaction, which also keeps the record of its idempotency key. */
@@ -77,9 +69,9 @@ export class SqlWriter {
   #shard = 0
 
   constructor (options: SqlWriterOptions) {
-    const { executor, schema } = options
+    const { executor, schema, distribution } = options
     this.#options = options
-    this.#vectors = new BankVectors({ executor, schema, nextShard: () => this.#nextShard() })
+    this.#vectors = new BankVectors({ executor, schema, distribution, nextShard: () => this.#nextShard() })
   }
 
   start (space: EmbeddingSpace | undefined, warn: (message: string) => void): void {
@@ -92,7 +84,7 @@ export class SqlWriter {
     if (memories.length === 0 && idempotency === undefined) return []
     const work = await this.#begin(bank, memories, now)
     const write = { memories, now, idempotency, signal }
-    if (memories.length === 1 && idempotency === undefined) {
+    if (memories.length === 1 && idempotency === undefined && work.distribution === 'none') {
       const insertion = await this.#insertAlone(memories, work, signal)
       if (insertion !== undefined) {
         const { outcomes, counts, unembedded } = insertion
@@ -269,7 +261,7 @@ returning k.key`, [
   async #add (
     tx: Transaction, memories: readonly NewMemory[], removedCounts: Counts, work: InsertionContext, changes: Changes,
   ): Promise<Insertion> {
-    const counted = memories.length === 1 || isOneBatch(memories)
+    const counted = work.distribution === 'none' && (memories.length === 1 || isOneBatch(memories))
     const insertion = await insertMemories(tx, memories, { ...work, counted })
     const counts = { ...removedCounts }
     if (!counted) addCounts(counts, insertion.counts)
@@ -286,7 +278,8 @@ returning k.key`, [
   async #begin (bank: BankKey, memories: readonly NewMemory[], now: number): Promise<InsertionContext> {
     await sumTokens(memories.map(({ tokens }) => tokens))
     const space = await this.#vectors.adopt(bank, memories)
-    return { schema: this.#options.schema, bank, now, shard: this.#nextShard(), space }
+    const { schema, distribution } = this.#options
+    return { schema, distribution, bank, now, shard: this.#nextShard(), space }
   }
 
   #nextShard (): number {

@@ -64,6 +64,10 @@ export const PostgresSettings = Type.Object({
     description: 'Whether the URI is that of a pooler in transaction mode, such as PgBouncer; the gateway then ' +
       'uses no prepared statements and no session settings.',
   }), false),
+  distribution: setting(Type.Enum(['none', 'citus'], {
+    description: 'Whether the tables are on one PostgreSQL (none), partitioned or not, or distributed over a cluster ' +
+      'of Citus (citus) by `npm run migrate -- --distribute`.',
+  }), 'none'),
   index_from: setting(Type.Integer({
     minimum: 0,
     description: 'Number of vectors from which a bank gets its own HNSW index; smaller banks are searched exactly. ' +

@@ -1,7 +1,8 @@
 import t from 'tap'
 import type { BankKey } from '../../../../lib/access/context.js'
 import { BANK_CONFIG_HISTORY, type BankConfigChange } from '../../../../lib/stores/bank-configs.js'
-import { LOCK_CONFIGS, lockName } from '../../../../lib/stores/sql/bank-configs.js'
+import { ALL_BANKS } from '../../../../lib/stores/sql/bank-configs.js'
+import { lockBank } from '../../../../lib/stores/sql/fragments.js'
 import { SqlError, type Executor } from '../../../../lib/stores/sql/executor.js'
 import { migrate, quoteSchema, readMigrations } from '../../../../lib/stores/sql/migrations.js'
 import { PostgresExecutor } from '../../../../lib/stores/sql/postgres.js'
@@ -117,11 +118,11 @@ t.test('a change that waits for another commit has the later revision, and is no
   const reader = new PostgresExecutor(postgresOptions())
   t.teardown(async () => { await reader.close() })
   await database.transaction(async (tx) => {
-    await tx.query(LOCK_CONFIGS, [lockName(schema)])
+    await tx.query(lockBank(schema), [ALL_BANKS])
     waiting = store.bankConfigs.write(bank('second'), change('x'))
     const waits = async () => (await reader.read<{ waits: boolean }>(
-      'select exists (select from pg_locks l where l.locktype = \'advisory\' and not l.granted and l.pid in (select ' +
-        'pid from pg_stat_activity where query = $1)) as waits', [LOCK_CONFIGS],
+      'select exists (select from pg_stat_activity a where a.query = $1 and ' +
+        'cardinality(pg_blocking_pids(a.pid)) > 0) as waits', [lockBank(schema)],
     ))[0]!.waits
     while (!await waits());
     await tx.query(`insert into ${schema}.bank_configuration_changes values (E'\\x1ffirst', 1, 1)`)

@@ -1,5 +1,6 @@
 import t from 'tap'
-import { lockBank } from '../../../../lib/stores/sql/writer.js'
+import { ALL_BANKS } from '../../../../lib/stores/sql/bank-configs.js'
+import { lockBank } from '../../../../lib/stores/sql/fragments.js'
 import { bank, lexical } from '../../../contract/vector-store/setup.js'
 import { newMemories, newMemory, NOW } from '../../../helpers/memories.js'
 import { schemaIn, sqlDatabase, storeIn } from '../../../helpers/sql-database.js'
@@ -120,7 +121,9 @@ t.test('within a schema a lock of a bank is exclusive, and no other bank waits f
     throw error
   })
   const locked = async () => (
-    await database.read<{ bank_key: string }>(`select bank_key from ${schema}.bank_locks order by 1`)
+    await database.read<{ bank_key: string }>(
+      `select bank_key from ${schema}.bank_locks where bank_key <> $1 order by 1`, [ALL_BANKS],
+    )
   ).map(({ bank_key: key }) => key)
   const whileHeld = async () => await database.transaction(async (tx) => {
     await tx.query(lockBank(schema), KEY)

@@ -1,128 +1,30 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { bankKeyString, type BankKey } from '../../../../lib/access/context.js'
+import { bankKeyString } from '../../../../lib/access/context.js'
 import { packageFile } from '../../../../lib/base/package-file.js'
-import type { Executor, Param, Queries, Transaction } from '../../../../lib/stores/sql/executor.js'
+import { ALL_BANKS } from '../../../../lib/stores/sql/bank-configs.js'
+import { partitionTables } from '../../../../lib/stores/sql/distribution.js'
+import type { Executor } from '../../../../lib/stores/sql/executor.js'
+import { lockBank } from '../../../../lib/stores/sql/fragments.js'
 import { migrate, readMigrations } from '../../../../lib/stores/sql/migrations.js'
 import { Reembedding } from '../../../../lib/stores/sql/reembedding.js'
 import { SqlVectorStore } from '../../../../lib/stores/sql/store.js'
-import type { NewMemory } from '../../../../lib/stores/vector-store.js'
+import { VectorIndexes } from '../../../../lib/stores/sql/vectors.js'
 import { bank, listAll, REMOVE, texts } from '../../../contract/vector-store/setup.js'
-import { newMemories, newMemory, NOW } from '../../../helpers/memories.js'
+import { NOW } from '../../../helpers/memories.js'
 import { schemaIn, sqlDatabase } from '../../../helpers/sql-database.js'
 import { CONTRACT_SPACE } from '../../../helpers/sql-stores.js'
+import { everyOperation, GLOBAL, manyMemories, noting } from './every-operation.js'
 
 const PARTITIONS = 4
-/** The tables of memories and all that belongs to one bank; the list of changes of configurations is of all banks. */
-const GLOBAL = 'bank_configuration_changes'
-
-interface Sent {
-  text: string
-  params: readonly Param[]
-}
-
-/** An executor that notes each statement before it is run. */
-function noting (executor: Executor, note: (queries: Queries, sent: Sent) => Promise<void>): Executor {
-  const noted = (queries: Queries): Queries['query'] => async (text, params = []) => {
-    await note(queries, { text, params })
-    return await queries.query(text, params)
-  }
-  const plain: Queries = { query: async (text, params) => await executor.query(text, params) }
-  return {
-    query: noted(plain),
-    read: noted(plain),
-    transaction: async (work, options) => await executor.transaction(async (tx) => {
-      const inside: Transaction = { query: noted(tx), script: async (text) => { await tx.script(text) } }
-      return await work(inside)
-    }, { ...options, snapshot: false }),
-    maintain: async (text) => { await executor.maintain(text) },
-    close: async () => {},
-  }
-}
 
 /** The tables of the migration, those of banks divided among partitions by the hash of the bank's key. */
 async function partitionedSchema (t: Test, database: Executor): Promise<string> {
   const schema = schemaIn(t, database)
-  const [migration, ...more] = readMigrations()
-  t.same(more, [])
-  const tables: string[] = []
-  const sql = migration!.sql.replaceAll(/(create table (\w+) \([^]*?\n\))( with \([^)]*\))?;/g, (
-    whole, definition: string, name: string,
-  ) => {
-    if (name === GLOBAL) return whole
-    tables.push(name)
-    return `${definition} partition by hash (bank_key);\n${Array.from({ length: PARTITIONS }, (_, n) => (
-      `create table ${name}_part${n} partition of ${name} for values with (modulus ${PARTITIONS}, remainder ${n});`
-    )).join('\n')}`
-  })
-  t.ok(tables.length >= 9)
-  await migrate(database, schema, [{ ...migration!, sql }])
+  await migrate(database, schema, readMigrations())
+  await partitionTables({ executor: database, schema, info: () => {} }, PARTITIONS)
   return schema
-}
-
-/** Memories of which some have documents, tags, speakers, times and an end. */
-async function manyMemories (): Promise<NewMemory[]> {
-  const vectors = [[1, 0, 0, 0]]
-  return [
-    ...await newMemories(['An otter swims.', 'Where does it sleep?', 'In the reeds.'], {
-      documentId: 'diary', vectors,
-    }),
-    await newMemory('A heron waits.', { tags: ['bird'], occurredAt: NOW - 5, vectors }),
-    await newMemory('A note that ends.', { expiresAt: NOW + 5, vectors }),
-  ]
-}
-
-/** Does every operation on a bank, writes and reads, once; afterwards it has no memory and no configuration. */
-async function everyOperation (store: SqlVectorStore, key: BankKey): Promise<void> {
-  const filters = {}
-  const keyed = { key: 'k'.repeat(64), requestFingerprint: 'f', context: 'null' }
-  const [late, ...memories] = await manyMemories()
-  await store.insert(key, memories, { now: NOW, idempotency: keyed })
-  await store.findIdempotencyRecord(key, keyed.key, NOW)
-  const bare = { ...late!, passages: late!.passages.map(({ vector: _, ...passage }) => passage) }
-  await store.insert(key, [bare], { now: NOW })
-  await store.insert(key, [{ ...await newMemory('higher'), fingerprint: 'same', trust: 'suspect' }], { now: NOW })
-  await store.insert(key, [{ ...await newMemory('higher'), fingerprint: 'same', trust: 'trusted' }], { now: NOW })
-  await store.attachVectors(key, [{
-    memoryId: bare.memoryId, fingerprint: bare.fingerprint, vectors: late!.passages.map(({ vector }) => vector!),
-  }], NOW)
-  const lexical = { terms: ['otter', 'heron'], k1: 0.9, length: { pivot: 25 }, context: true }
-  const semantic = { vector: Float32Array.of(1, 0, 0, 0) }
-  for (const strategies of [{ lexical }, { semantic }, { lexical, semantic }]) {
-    for (const some of [filters, { tags: { values: ['bird'], match: 'any' as const } }, { documentIds: ['diary'] }]) {
-      await store.search({ banks: [key], now: NOW, limit: 5, filters: some, ...strategies })
-    }
-  }
-  await store.get(key, bare.memoryId, NOW)
-  await store.findRepeated(key, bare.fingerprint, NOW)
-  await store.list(key, { now: NOW, limit: 2, filters })
-  await store.countMemories(key, { now: NOW, filters, limit: 5 })
-  await store.neighbours(key, bare.memoryId, { now: NOW, before: 2, after: 2 })
-  await store.statistics(key, NOW)
-  await store.countByDay(key, { now: NOW, from: 0, until: 30_000 })
-  let scanned = 0
-  for await (const { memoryId } of (await store.scan(key, NOW)).memories) scanned += memoryId.length > 0 ? 1 : 0
-  if (scanned === 0) throw new Error('The scan is empty')
-  await store.import(key, memories, { now: NOW, onConflict: 'overwrite' })
-  await store.replaceDocuments(
-    key, { documentIds: ['diary'], keep: [] },
-    await newMemories(['New.'], { documentId: 'diary' }), { now: NOW },
-  )
-  const change = { updatedAt: NOW, updatedBy: null }
-  await store.bankConfigs.write(key, { document: '{}', ...change })
-  await store.bankConfigs.write(key, { document: null, ...change })
-  await store.bankConfigs.write(key, { document: '{}', ...change })
-  await store.bankConfigs.read([key])
-  await store.bankConfigs.history(key, { limit: 9 })
-  const usage = { bank: key, day: 1, counter: 'c', amount: 1 }
-  await store.reserveUsage([{ ...usage, limit: 9 }, { ...usage, counter: 'd', limit: 9 }])
-  await store.adjustUsage([usage])
-  await store.remove(key, { kind: 'ids', memoryIds: [bare.memoryId] }, REMOVE)
-  await store.remove(key, { kind: 'filters', filters: { documentIds: ['diary'] } }, REMOVE)
-  await store.remove(key, { kind: 'all' }, { ...REMOVE, dryRun: true })
-  await store.remove(key, { kind: 'all' }, REMOVE)
-  await store.removeBank(key, NOW)
 }
 
 /** Partitions of the plan of a statement: the numbers of those that it names. */
@@ -148,8 +50,7 @@ t.test('every statement of an operation on one bank has its key first, and reach
     const tables = [...text.matchAll(/"\."?(\w+)/g)].map(([, name]) => name!)
     if (tables.length > 0 && tables.every((name) => name === GLOBAL)) return
     seen.set(text, [])
-    // A statement without a table is of the transaction, or a lock, whose name has the bank or the schema.
-    if (tables.length === 0) return
+    if (tables.length === 0 || (text === lockBank(schema) && params[0] === ALL_BANKS)) return
     const own = params[0]
     t.same(Array.isArray(own) ? own : [own], [bankKeyString(key)], text)
     const rows = await queries.query(`explain (format json) ${text}`, params)
@@ -210,6 +111,60 @@ from ${schema}.memories m group by m.bank_key`)).map((row) => [row.bank_key, row
       t.equal(texts(await listAll(store, other)).length, 5)
     }
   }
+})
+
+t.test('tables that have rows are divided without a change, and once', async (t) => {
+  const schema = schemaIn(t, database)
+  await migrate(database, schema, readMigrations())
+  const store = await openStore(t, schema, noting(database, async () => {}))
+  const banks = Array.from({ length: 8 }, (_, number) => bank(`bank-${number}`))
+  for (const key of banks) await store.insert(key, await manyMemories(), { now: NOW })
+  await store.bankConfigs.write(banks[0]!, { document: '{}', updatedAt: NOW, updatedBy: null })
+  const rows = async (table: string) => await database.query(
+    `select to_jsonb(x) as row from ${schema}.${table} x order by to_jsonb(x)::text`,
+  )
+  const shape = async () => await database.query(`select c.relname as table, i.relname as index,
+  replace(pg_get_indexdef(x.indexrelid), ' ON ONLY ', ' ON ') as definition, x.indisprimary as primary
+from pg_index x join pg_class c on c.oid = x.indrelid join pg_class i on i.oid = x.indexrelid
+where c.relnamespace = to_regnamespace($1) and not c.relispartition order by 1, 2`, [schema])
+  const tables = ['memories', 'postings', 'embeddings', 'bank_statistics', 'bank_configurations']
+  const before = [await shape(), ...await Promise.all(tables.map(rows))]
+  const said: string[] = []
+  const divide = async (count: number) => (
+    await partitionTables({ executor: database, schema, info: (line) => { said.push(line) } }, count)
+  )
+  await divide(3)
+  t.same([await shape(), ...await Promise.all(tables.map(rows))], before)
+  t.same(await database.query(`select c.relname as name, c.reloptions::text as options from pg_class c
+where c.oid in (select inhrelid from pg_inherits where inhparent = $1::regclass) order by 1`, [
+    `${schema}.bank_statistics`,
+  ]), [0, 1, 2].map((number) => ({ name: `bank_statistics_part${number}`, options: '{fillfactor=50}' })))
+  t.equal((await listAll(store, banks[3]!)).length, 5)
+  t.equal((await store.remove(banks[3]!, { kind: 'all' }, REMOVE)).count, 5)
+  await divide(3)
+  t.match(said, [/^divided into 3 partitions: memories, bank_conf/, 'all tables of banks have 3 partitions'])
+  await t.rejects(divide(4), { name: 'ProviderError', message: /has 3 partitions, and that number cannot be changed/ })
+})
+
+t.test('a vector index is built on the partition that has its bank', async (t) => {
+  const schema = await partitionedSchema(t, database)
+  const store = await openStore(t, schema, noting(database, async () => {}))
+  const banks = [bank('one'), bank('two')]
+  for (const key of banks) await store.insert(key, await manyMemories(), { now: NOW })
+  const make = (from: number) => new VectorIndexes({ executor: database, schema, from, maxIndexes: 9, build: true })
+  const indexes = make(3)
+  const told: string[] = []
+  for (let round = 0; round < 2; round++) await indexes.update(CONTRACT_SPACE, (message) => { told.push(message) })
+  t.equal(told.length, 2, 'each is built once')
+  for (const key of banks) t.type(indexes.passagesPerMemory(key), 'number')
+  const places = async () => await database.query<{ table: string }>(`select tablename as table from pg_indexes
+where schemaname = $1 and indexname like 'embeddings\\_hnsw\\_%' order by 1`, [schema.slice(1, -1)])
+  const homes = await database.query(`select distinct e.bank_key, e.tableoid::regclass::text as name
+from ${schema}.embeddings e`)
+  t.equal((await places()).length, homes.length)
+  t.match(await places(), [{ table: /^embeddings_part\d$/ }, { table: /^embeddings_part\d$/ }])
+  await make(0).update(CONTRACT_SPACE, () => {})
+  t.same(await places(), [])
 })
 
 /** Keys, constraints and indexes of a script that do not begin with the bank's key, and tables that lack one. */

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { lockBank } from '../../../../lib/stores/sql/writer.js'
+import { lockBank } from '../../../../lib/stores/sql/fragments.js'
 import { quoteSchema } from '../../../../lib/stores/sql/migrations.js'
 import { testApp } from '../../../helpers/app.js'
 import { sqlDatabase } from '../../../helpers/sql-database.js'

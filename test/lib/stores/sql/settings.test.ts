@@ -41,6 +41,7 @@ const KEYS: Record<string, { good: readonly unknown[], bad: readonly unknown[] }
   connect_timeout_ms: { good: [100, 60_000], bad: [99, 60_001, 'five'] },
   bulk_timeout_ms: { good: [1000, 86_400_000], bad: [999, 86_400_001, 'five'] },
   transaction_pooler: { good: [true, false], bad: ['yes', 0] },
+  distribution: { good: ['none', 'citus'], bad: ['yes', null] },
   index_from: { good: [0, 1_000_000], bad: [-1, 1.5, 'five'] },
   index_limit: { good: [0, 1000], bad: [-1, 1001, 1.5, 'five'] },
 }
@@ -66,6 +67,7 @@ t.test('every key of postgres accepts valid values and refuses the others by its
     pool_size: 10,
     connect_timeout_ms: 5000,
     transaction_pooler: false,
+    distribution: 'none',
     index_from: 20_000,
     index_limit: 32,
   }, 'what is not set has its default')
