@@ -16,6 +16,8 @@ import { CONTRACT_SPACE } from '../../../helpers/sql-stores.js'
 const PARTITIONS = 4
 /** The tables of memories and all that belongs to one bank; the list of changes of configurations is of all banks. */
 const GLOBAL = 'bank_configuration_changes'
+/** Its key is one text, which begins with the bank's key. */
+const RATES = 'rate_limits'
 
 interface Sent {
   text: string
@@ -118,6 +120,8 @@ async function everyOperation (store: SqlVectorStore, key: BankKey): Promise<voi
   const usage = { bank: key, day: 1, counter: 'c', amount: 1 }
   await store.reserveUsage([{ ...usage, limit: 9 }, { ...usage, counter: 'd', limit: 9 }])
   await store.adjustUsage([usage])
+  await store.countRate?.(`${bankKeyString(key)} recall`, 1)
+  await store.countRate?.(`${bankKeyString(key)} recall`, -1)
   await store.remove(key, { kind: 'ids', memoryIds: [bare.memoryId] }, REMOVE)
   await store.remove(key, { kind: 'filters', filters: { documentIds: ['diary'] } }, REMOVE)
   await store.remove(key, { kind: 'all' }, { ...REMOVE, dryRun: true })
@@ -151,7 +155,8 @@ t.test('every statement of an operation on one bank has its key first, and reach
     // A statement without a table is of the transaction, or a lock, whose name has the bank or the schema.
     if (tables.length === 0) return
     const own = params[0]
-    t.same(Array.isArray(own) ? own : [own], [bankKeyString(key)], text)
+    if (tables.includes(RATES)) t.equal(own, `${bankKeyString(key)} recall`, text)
+    else t.same(Array.isArray(own) ? own : [own], [bankKeyString(key)], text)
     const rows = await queries.query(`explain (format json) ${text}`, params)
     seen.set(text, partitionsOf(JSON.stringify(rows)))
   }))
@@ -215,8 +220,9 @@ from ${schema}.memories m group by m.bank_key`)).map((row) => [row.bank_key, row
 /** Keys, constraints and indexes of a script that do not begin with the bank's key, and tables that lack one. */
 function looseKeys (sql: string): string[] {
   const code = sql.replaceAll(/--.*$/gm, '')
-  const tables = [...code.matchAll(/create table (\w+) \(([^]*?)\n\)/g)]
+  const tables = [...code.matchAll(/create (?:unlogged )?table (\w+) \(([^]*?)\n\)/g)]
     .map(([, name = '', body = '']) => ({ name, body }))
+    .filter(({ name, body }) => name !== RATES || !body.endsWith('\n  primary key (key)'))
   const keys = tables.filter(({ name }) => name !== GLOBAL)
     .flatMap(({ body }) => [...body.matchAll(/(?:primary key|unique)(?: \(([^)]*)\))?/g)].map(([, columns]) => columns))
   const indexes = [...code.matchAll(/create (?:unique )?index \w+ on \w+ (?:using \w+ )?\(([^)]*)/g)]
@@ -236,6 +242,7 @@ t.test('every key and index of the schema begins with the key of the bank', (t) 
     'create table a (\n  bank_key text not null,\n  primary key (memory_id)\n);',
     'create table a (\n  id int primary key\n);',
     'create table a (\n  bank_key text not null\n);',
+    'create unlogged table a (\n  key text not null,\n  primary key (key)\n);',
   ]) t.not(looseKeys(bad).length, 0, bad)
   t.end()
 })
