@@ -1,4 +1,4 @@
-import type { RateLimiterMemory } from 'rate-limiter-flexible'
+import type * as Limiters from 'rate-limiter-flexible'
 import { ServiceError } from '../base/service-error.js'
 import type { Settings } from '../config/config.js'
 import { requirePackages } from '../models/packages.js'
@@ -43,16 +43,18 @@ const UNBOUNDED = { points: Number.MAX_SAFE_INTEGER, keyPrefix: '' }
  */
 const MAX_BYTES = 40_000_000
 
+let loading: Promise<typeof Limiters> | undefined
+
 /** Loaded for the first operation with a limit: it takes tens of milliseconds. */
-async function library () {
-  return await import('rate-limiter-flexible')
+async function library (): Promise<typeof Limiters> {
+  return await (loading ??= import('rate-limiter-flexible'))
 }
 
 /** Counts in this process. Those of a past minute are dropped together, so that none needs a timer. */
 export class ProcessRates implements RateCounts {
   #minute = NaN
   #bytes = 0
-  #counts: RateLimiterMemory | undefined
+  #counts: Limiters.RateLimiterMemory | undefined
 
   async add ({ minute, key, amount }: RateUse): Promise<CountedUse> {
     const { RateLimiterMemory } = await library()
