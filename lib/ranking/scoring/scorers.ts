@@ -232,33 +232,48 @@ function findNamedSpeaker (allSignals: readonly Signals[], { stems }: AnalyzedQu
   return match
 }
 
+type DocumentShare = Record<keyof RankingInput['document'], number>
+
 /**
  * The scores of each candidate's document, as shares of the best document's. A memory without a document counts as a
  * document of its own.
  */
 function documentShares (candidates: readonly Scorable[]): Array<RankingInput['document']> {
-  const documents = new Map<string, { lexical: number[], cosines: number[], ownLexical: number }>()
-  const keys = candidates.map(documentKey)
-  for (const [index, { scores: { lexical = 0, own = 0, semantic = 0 } }] of candidates.entries()) {
-    const document = documents.get(keys[index]!)
+  const documents = new Map<string, { lexical: number[], cosines: number[], share: DocumentShare }>()
+  // At first the sums, which become shares when the best of them is known.
+  const shares: DocumentShare[] = []
+  const shareOf = candidates.map((candidate) => {
+    const { memory: { documentId }, scores: { lexical = 0, own = 0, semantic = 0 } } = candidate
+    // A memory without a document is one by itself.
+    const key = documentId === null ? undefined : documentKey(candidate)
+    const document = key === undefined ? undefined : documents.get(key)
     if (document === undefined) {
-      documents.set(keys[index]!, { lexical: [lexical], cosines: [semantic], ownLexical: own })
-      continue
+      const share = { lexical, ownLexical: own, semantic }
+      shares.push(share)
+      if (key !== undefined) documents.set(key, { lexical: [lexical], cosines: [semantic], share })
+      return share
     }
     document.lexical.push(lexical)
     document.cosines.push(semantic)
-    if (own > document.ownLexical) document.ownLexical = own
+    if (own > document.share.ownLexical) document.share.ownLexical = own
+    return document.share
+  })
+  for (const { lexical, cosines, share } of documents.values()) {
+    share.lexical = discountedSum(lexical)
+    share.semantic = discountedSum(cosines)
   }
-  // At first the sums, which become shares when the best of them is known.
-  const shares = new Map([...documents].map(([key, { lexical, cosines, ownLexical }]) => (
-    [key, { lexical: discountedSum(lexical), ownLexical, semantic: discountedSum(cosines) }]
-  )))
-  for (const name of ['lexical', 'ownLexical', 'semantic'] as const) {
-    let best = Number.MIN_VALUE
-    for (const { [name]: sum } of shares.values()) if (sum > best) best = sum
-    for (const document of shares.values()) document[name] /= best
+  let [lexical, ownLexical, semantic] = [Number.MIN_VALUE, Number.MIN_VALUE, Number.MIN_VALUE]
+  for (const share of shares) {
+    if (share.lexical > lexical) lexical = share.lexical
+    if (share.ownLexical > ownLexical) ownLexical = share.ownLexical
+    if (share.semantic > semantic) semantic = share.semantic
   }
-  return keys.map((key) => shares.get(key)!)
+  for (const share of shares) {
+    share.lexical /= lexical
+    share.ownLexical /= ownLexical
+    share.semantic /= semantic
+  }
+  return shareOf
 }
 
 /** The sum of the best few scores, each divided by its rank. */
