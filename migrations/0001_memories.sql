@@ -177,3 +177,15 @@ create table daily_usage (
   used bigint not null,
   primary key (bank_key, day, counter)
 ) with (fillfactor = 50);
+
+-- The use of rate limits in a minute (lib/operations/rate-counts.ts): one row a bank, caller, limit and minute, which the
+-- library rate-limiter-flexible counts up in one statement; the names of the columns and their order are its own. The
+-- key begins with the bank's, and is the whole primary key, by which a cluster distributes the table. Unlogged: a count
+-- waits for no disk and no standby, and after a crash the minute begins anew. The sweeper removes expired rows.
+create unlogged table rate_limits (
+  key text collate "C" not null,
+  points bigint not null,
+  -- Milliseconds since the epoch.
+  expire bigint not null,
+  primary key (key)
+) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02);

@@ -20,8 +20,8 @@ const ALLOWED_HEADERS = [
 
 /** The response headers that scripts may read besides those that CORS always allows. */
 const EXPOSED_HEADERS = [
-  'Allow', 'Content-Disposition', 'ETag', 'Idempotent-Replayed', 'Mcp-Session-Id', 'Retry-After', 'WWW-Authenticate',
-  'X-Request-Id',
+  'Allow', 'Content-Disposition', 'ETag', 'Idempotent-Replayed', 'Mcp-Session-Id', 'RateLimit', 'RateLimit-Policy',
+  'Retry-After', 'WWW-Authenticate', 'X-Request-Id',
 ]
 
 /** Seconds for which a browser may cache the answer to a preflight. */

@@ -4,7 +4,9 @@ import type { FastifyInstance, RouteOptions } from 'fastify'
 import fp from 'fastify-plugin'
 import { meaningOf } from '../http/error-responses.js'
 import { ErrorSchema } from '../http/error-schema.js'
-import { errorHeaderNames, OWN_HEADERS, RESPONSE_HEADERS, type ResponseHeader } from '../http/response-headers.js'
+import {
+  errorHeaderNames, OWN_HEADERS, RATE_LIMIT_HEADERS, RESPONSE_HEADERS, type ResponseHeader,
+} from '../http/response-headers.js'
 import type { AuthMode } from '../lib/config/config.js'
 import { ERROR_CODES, type ErrorCode } from '../lib/base/service-error.js'
 import { withoutUndefined } from '../lib/base/members.js'
@@ -240,7 +242,13 @@ export function forGenerators (made: object): object {
       parameters: parameters?.map(media),
       requestBody: requestBody && body(requestBody),
       responses: responses && mapValues(responses, (response) => (
-        { ...body(response), headers: headersOf(response, parameters?.some(isIdempotencyKey) === true) }
+        {
+          ...body(response),
+          headers: headersOf(response, {
+            replayed: parameters?.some(isIdempotencyKey) === true,
+            limited: Object.values(responses).some((one) => codesOf(one).includes('rate_limited')),
+          }),
+        }
       )),
     }),
   })
@@ -265,17 +273,27 @@ function isIdempotencyKey ({ name }: Parameter): boolean {
   return name === 'idempotency-key'
 }
 
+function schemasOf ({ content }: Body): Schema[] {
+  return Object.values(content ?? {}).map(({ schema }) => schema ?? {})
+}
+
+function codesOf (response: Body): ErrorCode[] {
+  return schemasOf(response).flatMap(({ 'x-error-codes': codes }) => (codes ?? []) as ErrorCode[])
+}
+
 /**
  * References to the headers of a response.
- * @param replayed whether the operation has an Idempotency-Key
+ * @param of.replayed whether the operation has an Idempotency-Key
+ * @param of.limited whether it has rate limits
  */
-function headersOf ({ content }: Body, replayed: boolean): Record<string, unknown> {
-  const schemas = Object.values(content ?? {}).map(({ schema }) => schema ?? {})
-  const codes = schemas.flatMap(({ 'x-error-codes': codes }) => (codes ?? []) as ErrorCode[])
+function headersOf (response: Body, of: { replayed: boolean, limited: boolean }): Record<string, unknown> {
+  const schemas = schemasOf(response)
+  const codes = codesOf(response)
   const own = schemas.flatMap(({ [OWN_HEADERS]: names }) => (names ?? []) as ResponseHeader[])
   const names: ResponseHeader[] = [
     'X-Request-Id', ...own, ...errorHeaderNames(codes),
-    ...(replayed && codes.length === 0 ? ['Idempotent-Replayed' as const] : []),
+    ...(of.replayed && codes.length === 0 ? ['Idempotent-Replayed' as const] : []),
+    ...(of.limited && codes.length === 0 ? RATE_LIMIT_HEADERS : []),
   ]
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
 }

@@ -102,7 +102,7 @@ export const RESTART_KEYS: ReadonlyArray<readonly string[]> = [
   ['vector_store'], ['vector_store_config'], ['llm_provider'], ['llm_provider_config'], ['embedding_provider'],
   ['embedding_provider_config'], ['reranker'], ['reranker_config'], ['retrieval', 'weights', 'semantic'],
   ['escalation', 'circuit_breaker'], ['identity', 'obo_enabled'], ['sources'], ['bounds'], ['mcp'],
-  ['console'],
+  ['console'], ['limits_store'],
 ]
 
 /** The differences between two configuration files. */

@@ -36,6 +36,11 @@ const Ready = Type.Object({
     embedding: Model('The embedding provider'),
     language_model: Model('The language model'),
     reranker: Type.Optional(Model('The reranker, when there is one')),
+    limits_store: Type.Optional(Type.Object({
+      status: Type.Enum(['ok', 'degraded'], {
+        description: '`degraded`: it is down, and each process counts rate limits for itself.',
+      }),
+    }, { title: 'LimitsStoreHealth', description: 'The place of rate limits, when it is a Valkey or Redis.' })),
     auth: Type.Optional(Type.Object({
       status: Type.Literal('misconfigured'),
       missing: Type.Array(Type.String(), {
@@ -63,7 +68,8 @@ const Ready = Type.Object({
 const REASONS = { unhealthy: 'reports itself unhealthy', error: 'failed', timeout: 'did not answer in time' }
 
 /**
- * Liveness uses no backend. Readiness depends only on the store, whose answer it awaits for at most `timeoutMs`.
+ * Liveness uses no backend. Readiness depends on the store, whose answer it awaits for at most `timeoutMs`, and on a
+ * limits_store without which operations are refused.
  */
 export async function healthRoutes (
   app: FastifyInstance, { timeoutMs, auth }: { timeoutMs: number, auth: AuthConfig },
@@ -97,6 +103,10 @@ export async function healthRoutes (
       const detail = `Not ready: vector_store ${REASONS[check.reason]}`
       throw new ServiceError('dependency_unavailable', detail, { cause: check.cause })
     }
+    const limitsStore = app.memory.rateCounts()
+    if (limitsStore?.isUp === false && limitsStore.refuses) {
+      throw new ServiceError('dependency_unavailable', 'Not ready: limits_store cannot be reached')
+    }
     const { embedding, language_model: languageModel, reranker } = app.memory.modelConditions()
     return {
       status: 'ok',
@@ -105,6 +115,7 @@ export async function healthRoutes (
         embedding: { status: embedding },
         language_model: { status: languageModel },
         reranker: reranker && { status: reranker },
+        limits_store: limitsStore && { status: limitsStore.isUp ? 'ok' : 'degraded' },
         auth: missing.length > 0 ? { status: 'misconfigured', missing } : undefined,
       },
     }

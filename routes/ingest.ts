@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { bytesOf } from '../http/body-coding.js'
+import { rateLimitHeaders } from '../http/rate-limit-headers.js'
 import { RetainAnswer } from '../lib/operations/schemas.js'
 import type { WebhookSources } from '../lib/operations/webhook-sources.js'
 import { LIMIT_ERRORS } from '../lib/operations/operation.js'
@@ -31,5 +32,7 @@ export const ingestRoutes: FastifyPluginAsyncTypebox<{ sources: WebhookSources }
       },
       response: answers({ 200: RetainAnswer }, BODY_ERRORS, LIMIT_ERRORS, ROUTE_ERRORS, ERRORS),
     },
-  }, async ({ params, body }) => await sources.get(params.source_id).retain(bytesOf(body)))
+  }, async ({ params, body }, reply) => (
+    await sources.get(params.source_id).retain(bytesOf(body), { noteRates: rateLimitHeaders(reply) })
+  ))
 }

@@ -49,7 +49,9 @@ export const reflectRoutes: FastifyPluginAsync<ReflectRouteOptions> = async (app
 
   const stream = async (input: ReflectRequest, call: Call, request: FastifyRequest, reply: FastifyReply) => {
     app.openStream(reply)
-    const events = app.memory.reflectStream(input, call.context, { signal: call.signal })
+    const events = app.memory.reflectStream(input, call.context, {
+      signal: call.signal, noteRates: (states) => { call.noteRates?.(states) },
+    })
     // Errors before the first event get an HTTP status of their own.
     const first = await events.next()
     // Ends the source even if nothing was read from it; an ended source ignores the call.

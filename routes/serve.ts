@@ -1,11 +1,13 @@
 import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
 import { type TObject, type TProperties, type TSchema, Type } from 'typebox'
+import { rateLimitHeaders } from '../http/rate-limit-headers.js'
 import { disconnectSignal } from '../http/disconnect-signal.js'
 import { invalidField } from '../lib/base/service-error.js'
 import type { RequestContext } from '../lib/access/context.js'
 import { type Precondition, UNSET_ETAG } from '../lib/operations/bank-configurations.js'
 import type { IdempotencyKey } from '../lib/operations/idempotency.js'
 import { strict } from '../lib/operations/schemas.js'
+import type { RateState } from '../lib/operations/admission.js'
 import type { Call } from '../lib/operations/dependencies.js'
 import type { Operation } from '../lib/operations/operation.js'
 import { IdempotencyHeaders, idempotencyOf } from './idempotency.js'
@@ -171,6 +173,7 @@ class HttpCall implements Call {
   readonly precondition: Precondition | undefined
   readonly #reply: FastifyReply
   #signal: AbortSignal | undefined
+  #rates: ((states: readonly RateState[]) => void) | undefined
 
   constructor (
     { context }: FastifyRequest, reply: FastifyReply, idempotency: IdempotencyKey | undefined,
@@ -180,6 +183,10 @@ class HttpCall implements Call {
     this.#reply = reply
     this.idempotency = idempotency
     this.precondition = precondition
+  }
+
+  noteRates (states: readonly RateState[]): void {
+    (this.#rates ??= rateLimitHeaders(this.#reply))(states)
   }
 
   /** Made when an operation asks for it, because many end sooner than a client can leave. */

@@ -7,6 +7,7 @@ import {
 import { onResponseClose } from '../http/response-close.js'
 import { bodyCodingFault, bytesOf } from '../http/body-coding.js'
 import { disconnectSignal } from '../http/disconnect-signal.js'
+import { rateLimitHeaders } from '../http/rate-limit-headers.js'
 import { withoutUndefined } from '../lib/base/members.js'
 import { LIMIT_ERRORS } from '../lib/operations/operation.js'
 import { IdempotencyHeaders, idempotencyOf } from './idempotency.js'
@@ -82,7 +83,7 @@ export const transferRoutes: FastifyPluginAsyncTypebox = async (app) => {
     const idempotency = await idempotencyOf(request, reply, undefined, withoutDefaults(query))
     return await app.memory.importBank(
       { ...query, bank_id: params.bank_id, bytes: bytesOf(body), bounds: app.bounds },
-      context, { idempotency, signal: disconnectSignal(reply) },
+      context, { idempotency, signal: disconnectSignal(reply), noteRates: rateLimitHeaders(reply) },
     )
   })
 }

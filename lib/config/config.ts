@@ -114,6 +114,14 @@ export function settingsOf (file: FileConfig) {
     /** What reflect does when the language model is not available. */
     degradedMode,
     prices: all.prices,
+    /** Where the use of rate limits is counted. */
+    limitsStore: {
+      type: all.limits_store.type,
+      url: all.limits_store.url,
+      keyPrefix: all.limits_store.key_prefix,
+      timeoutMs: all.limits_store.timeout_ms,
+      whenDown: all.limits_store.when_down,
+    },
     mcp: {
       enabled: all.mcp.enabled,
       answerTokens: all.mcp.answer_tokens,

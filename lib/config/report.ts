@@ -26,6 +26,7 @@ export function unusedSettings (file: FileConfig, databaseVariable: string | und
     ...prices(file),
     ...retrieval(file),
     ...banksAndProfiles(file),
+    ...limitsStore(file),
   ]
 }
 
@@ -94,6 +95,11 @@ function * retrieval (file: FileConfig): Iterable<string> {
     yield 'retrieval.rerank: it has no effect without a reranker; set reranker'
   }
   if (semanticTimeout !== undefined && !searchesVectors(file)) yield semanticTimeoutOfMock('retrieval')
+}
+
+function * limitsStore ({ limits_store: { type, ...details } = {} }: FileConfig): Iterable<string> {
+  if (type === 'redis') return
+  for (const key of Object.keys(details)) yield `limits_store.${key}: it has no effect without type: redis; set that`
 }
 
 /** Settings of banks and profiles that have no effect on this server. */
@@ -384,6 +390,7 @@ interface RelatedVariables {
 export function fileProblems (file: FileConfig, variables: RelatedVariables): string[] {
   return [
     ...missingProfiles(file), ...grantProblems(file), ...sourceProblems(file), ...consoleProblems(file, variables),
+    ...limitsStoreProblems(file),
   ]
 }
 
@@ -418,6 +425,15 @@ function sourceProblems ({ sources = {} }: FileConfig): string[] {
         'no event could be accepted']
       : []
   })
+}
+
+/** The URI is not shown, because it may hold a password. */
+function * limitsStoreProblems ({ limits_store: { type, url } = {} }: FileConfig): Iterable<string> {
+  if (type !== 'redis') return
+  if (url === undefined) yield 'limits_store.url: is required with type: redis'
+  else if (!URL.canParse(url) || !/^rediss?:$/.test(new URL(url).protocol) || new URL(url).hostname === '') {
+    yield 'limits_store.url: must be a URI like redis://user:password@host:6379/0 (the value is not shown)'
+  }
 }
 
 function * consoleProblems ({ console }: FileConfig, { mode, issuer }: RelatedVariables): Iterable<string> {

@@ -165,7 +165,7 @@ const HomeostasisSchema = section({
     import_per_minute: perMinute('Imported memories'),
     global_per_minute: perMinute('Operations of all these kinds and changes of the bank\'s configuration together,',
       ' An import counts as one, however many memories it has.'),
-  }, 'Rate limits, as token buckets. A bucket holds the tokens of one minute.')),
+  }, 'Rate limits, each for a minute of the clock (UTC).')),
   quotas: Type.Optional(section({
     retain_per_day: perDay('Retained items'),
     import_per_day: perDay('Imported memories'),
@@ -394,6 +394,21 @@ const GrantSchema = section({
   permissions: Permissions,
 }, 'One access grant.')
 
+const LimitsStoreSchema = sectionOfSettings({
+  type: setting(choice(['vector_store', 'process', 'redis'], 'vector_store: in the database with vector_store: ' +
+    'postgres, for all gateways that share it together; each process for itself with any other store. process: each ' +
+    'process for itself. redis: in the Valkey or Redis of `url`, for all gateways that use it together.'),
+  'vector_store'),
+  url: Type.Optional(Type.String({
+    minLength: 1, description: 'Connection URI of the Valkey or Redis: redis:// or, with TLS, rediss://.',
+  })),
+  key_prefix: setting(text('^[A-Za-z0-9_.-]{1,64}$', 'of 1 to 64 letters, digits and _.-', 'What its keys begin with.'),
+    'memory_gateway'),
+  timeout_ms: setting(integer('Maximum milliseconds for its answer.', 10, 10_000), 1000),
+  when_down: setting(choice(['local', 'refuse'], 'While it is down, local: each process counts for itself; refuse: ' +
+    'operations with a rate limit are answered 503, and so is /health.'), 'local'),
+}, 'Where the use of `homeostasis.rate_limits` is counted. Read only at startup.')
+
 const EscalationSchema = section({
   circuit_breaker: sectionOfSettings({
     failure_threshold: setting(integer('Consecutive failures of the language model after which it is not called for ' +
@@ -487,6 +502,7 @@ export const FileSchema = section({
   mcp: McpSchema,
   console: setting(ConsoleSchema, {}, ''),
   homeostasis: setting(HomeostasisSchema, {}, ''),
+  limits_store: LimitsStoreSchema,
   barriers: setting(BarriersSchema, {}, ''),
   signal_quality: setting(SignalQualitySchema, {}, ''),
   retrieval: setting(RetrievalSchema, {}, ''),

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { bankKeyString, type BankKey, type RequestContext } from '../access/context.js'
 import type { Clock } from '../base/clock.js'
@@ -7,6 +8,7 @@ import { invalidField, retryAfter, ServiceError } from '../base/service-error.js
 import type { Telemetry } from '../base/telemetry.js'
 import type { BankSettings } from '../config/schema.js'
 import type { UsageReservation, UsageEntry, UsageOutcome, VectorStore } from '../stores/vector-store.js'
+import { ProcessRates, type CountedUse, type RateCounts } from './rate-counts.js'
 
 /**
  * `configure` changes the configuration of a bank and counts towards the global limit only. The global limit counts an
@@ -21,29 +23,34 @@ export interface LimitedBank {
 }
 
 const MINUTE = 60_000
-/**
- * The most bytes of buckets in memory, some 100,000 with short names: names of callers and banks may be long, and a
- * caller may have many of both. Beyond that the least recently used bucket is evicted, which forgives its owner at most
- * one minute's use.
- */
-const MAX_BUCKET_BYTES = 20_000_000
-/** `maxSize`, because with `max` the cache allocates all entries at once, which costs each start some 12 ms. */
-const BOUND = { maxSize: MAX_BUCKET_BYTES, sizeCalculation: (_bucket: Bucket, key: string) => bytesOfCount(key) }
 
 const CALLS = 'model_calls_per_day'
 const TOKENS = 'model_tokens_per_day'
 
-interface Bucket {
-  tokens: number
-  refilledAt: number
-}
+/** A limit of the configuration, without `_per_minute`. */
+type RateScope = Exclude<Operation, 'configure'> | 'global'
 
 interface Charge {
   key: string
-  name: string
+  scope: RateScope
   perMinute: number
-  /** The tokens that the operation takes. */
   amount: number
+}
+
+/** What is left of a rate limit. */
+export interface RateState {
+  scope: RateScope
+  perMinute: number
+  remaining: number
+  /** Until the next minute begins. */
+  resetSeconds: number
+}
+
+/** Who calls. */
+export interface Caller {
+  readonly context: RequestContext
+  /** Gets the state of each rate limit that was charged, of several banks the one with the least left. */
+  noteRates? (states: readonly RateState[]): void
 }
 
 /** An operation that its limits have admitted. */
@@ -66,50 +73,53 @@ export interface Reservation {
 const UNLIMITED: Admission = { release: () => {} }
 
 /**
- * Rate limits (a token bucket for each principal and bank), which each process counts by itself, and daily quotas and
- * budgets of the language model (for each bank and UTC day), which the store counts if it supports that.
+ * Rate limits (for each principal and bank, in minutes of the clock), and daily quotas and budgets of the language
+ * model (for each bank and UTC day). Both are counted where all gateways count, if there is such a place.
  */
 export class AdmissionControl {
   readonly #clock: Clock
   readonly #telemetry: Pick<Telemetry, 'refused'>
-  readonly #buckets = new LRUCache<string, Bucket>(BOUND)
   readonly #usage: UsageCounters
+  readonly #rates: RateCounts
 
-  constructor (clock: Clock, telemetry: Pick<Telemetry, 'refused'>, usage: UsageCounters) {
+  constructor (
+    clock: Clock, telemetry: Pick<Telemetry, 'refused'>, usage: UsageCounters, rates: RateCounts = new ProcessRates(),
+  ) {
     this.#clock = clock
     this.#telemetry = telemetry
     this.#usage = usage
+    this.#rates = rates
   }
 
   /**
-   * Charges every limit on every bank, or none of them and throws.
+   * Charges every limit on every bank, or none of them and throws. What a refused operation counts is given back, so
+   * that concurrent operations together never get more than a limit; until it is, they may get less.
    * @param items what the operation costs: a batch counts each item, an import each memory
    * @throws ServiceError rate_limited or quota_exceeded with `retryAfterSeconds`; invalid_request when the batch is
-   *   larger than a whole limit; dependency_unavailable when the store that counts quotas is down
+   *   larger than a whole limit; dependency_unavailable when the place that counts is down
    */
   async admit (
-    operation: Operation, context: RequestContext, banks: readonly LimitedBank[], items = 1,
+    operation: Operation, caller: Caller, banks: readonly LimitedBank[], items = 1,
   ): Promise<Admission> {
     // Most banks have none.
     if (banks.every(isUnlimited)) return UNLIMITED
     const now = this.#clock()
-    const charges = banks.flatMap((bank) => this.#charges(operation, context, bank, items))
+    const charges = banks.flatMap((bank) => this.#charges(operation, caller.context, bank, items))
     const quotas = banks.flatMap((bank) => this.#quota(operation, bank, items, now))
-    this.#checkRates(operation, charges, now)
+    for (const { scope, perMinute, amount } of charges) {
+      if (amount > perMinute) throw amountAboveLimit(operation, nameOf(scope), perMinute)
+    }
     for (const { counter, limit } of quotas) {
       if (items > limit) throw amountAboveLimit(operation, counter, limit)
     }
-    for (const { key, perMinute, amount } of charges) {
-      const bucket = this.#refilled(key, perMinute, now)
-      this.#buckets.set(key, { tokens: bucket.tokens - amount, refilledAt: now })
-    }
+    const giveBack = charges.length === 0 ? undefined : await this.#chargeRates(charges, caller, now)
     if (quotas.length === 0) return UNLIMITED
-    const usedUp = await this.#usage.reserve(quotas).catch((error: unknown) => {
-      this.#refund(charges)
+    const usedUp = await this.#usage.reserve(quotas).catch(async (error: unknown) => {
+      await giveBack?.()
       throw error
     })
     if (usedUp !== undefined) {
-      this.#refund(charges)
+      await giveBack?.()
       throw this.#refused('quota_exceeded', `${usedUp.counter} (${usedUp.limit}) is used up`, DAY_MS - now % DAY_MS)
     }
     let isReleased = false
@@ -171,32 +181,31 @@ export class AdmissionControl {
   }
 
   /**
-   * Undoes the rate charges of a refused quota. They are charged before it, so that concurrent requests cannot use the
-   * same tokens.
+   * One limit after the other, so that an operation that one refuses takes nothing of the next, not even for a moment.
+   * @returns what undoes the charges
    */
-  #refund (charges: readonly Charge[]): void {
-    const now = this.#clock()
-    for (const { key, perMinute, amount } of charges) {
-      const { tokens } = this.#refilled(key, perMinute, now)
-      this.#buckets.set(key, { tokens: Math.min(perMinute, tokens + amount), refilledAt: now })
+  async #chargeRates (charges: readonly Charge[], caller: Caller, now: number): Promise<() => Promise<void>> {
+    const minute = Math.floor(now / MINUTE)
+    const uses: CountedUse[] = []
+    const report = (isCharged: boolean) => caller.noteRates?.(statesOf(charges, uses, isCharged, now))
+    const giveBack = async () => {
+      report(false)
+      // What cannot be given back stays counted until the minute ends.
+      await Promise.allSettled(uses.map(async (use) => { await use.giveBack() }))
     }
-  }
-
-  #checkRates (operation: Operation, charges: readonly Charge[], now: number): void {
-    let wait = 0
-    let tightest: Charge | undefined
-    for (const charge of charges) {
-      if (charge.amount > charge.perMinute) throw amountAboveLimit(operation, charge.name, charge.perMinute)
-      // Refilling adds fractions, so a rounding error below a whole token counts as a whole one.
-      const missing = charge.amount - this.#refilled(charge.key, charge.perMinute, now).tokens - 1e-9
-      const needed = missing * MINUTE / charge.perMinute
-      if (needed > wait) {
-        wait = needed
-        tightest = charge
+    for (const { key, scope, perMinute, amount } of charges) {
+      const use = await this.#rates.add({ minute, key, amount }).catch(async (error: unknown) => {
+        await giveBack()
+        throw error
+      })
+      uses.push(use)
+      if (use.total > perMinute) {
+        await giveBack()
+        throw this.#refused('rate_limited', `${nameOf(scope)} (${perMinute}) is used up`, MINUTE - now % MINUTE)
       }
     }
-    if (tightest === undefined) return
-    throw this.#refused('rate_limited', `${tightest.name} (${tightest.perMinute}) is used up`, wait)
+    report(true)
+    return giveBack
   }
 
   /** The error of an exhausted limit, with the time after which the caller can retry. */
@@ -206,31 +215,22 @@ export class AdmissionControl {
     return new ServiceError(code, `The limit ${message}; try again in ${retry.retryAfterSeconds} s`, retry)
   }
 
-  #refilled (key: string, perMinute: number, now: number): Bucket {
-    const bucket = this.#buckets.get(key)
-    if (bucket === undefined) return { tokens: perMinute, refilledAt: now }
-    // When the clock was set back, no tokens are lost and refilling starts at the new time.
-    bucket.refilledAt = Math.min(bucket.refilledAt, now)
-    const tokens = bucket.tokens + (now - bucket.refilledAt) * perMinute / MINUTE
-    return { tokens: Math.min(perMinute, tokens), refilledAt: now }
-  }
-
   #charges (
     operation: Operation, context: RequestContext, { key: bank, settings }: LimitedBank, items: number,
   ): Charge[] {
     const { rate_limits: limits } = settings.homeostasis
     if (limits === undefined) return []
-    const charges: Charge[] = []
-    for (const scope of operation === 'configure' ? ['global' as const] : [operation, 'global' as const]) {
-      const name = `${scope}_per_minute` as const
-      const perMinute = limits[name]
-      if (perMinute === undefined) continue
+    // A digest, because names of callers may be long, and belong into no other system.
+    const caller = hash('sha256', context.principal ?? '', 'base64url')
+    const scopes: RateScope[] = operation === 'configure' ? ['global'] : [operation, 'global']
+    return scopes.flatMap((scope) => {
+      const perMinute = limits[`${scope}_per_minute`]
       const amount = operation === 'import' && scope === 'global' ? 1 : items
-      // A principal has no white space, so the key is unambiguous.
-      const key = `${scope} ${context.principal ?? ''} ${bankKeyString(bank)}`
-      charges.push({ key, name, perMinute, amount })
-    }
-    return charges
+      // An import of only a header takes nothing.
+      return perMinute === undefined || amount === 0
+        ? []
+        : [{ key: `${bankKeyString(bank)} ${scope} ${caller}`, scope, perMinute, amount }]
+    })
   }
 
   #quota (
@@ -243,6 +243,25 @@ export class AdmissionControl {
     if (limit === undefined) return []
     return [{ bank, day: dayOf(now), counter, amount: items, limit }]
   }
+}
+
+function nameOf (scope: RateScope): `${RateScope}_per_minute` {
+  return `${scope}_per_minute`
+}
+
+/** @param uses of the first charges. @param isCharged whether they stay counted */
+function statesOf (
+  charges: readonly Charge[], uses: readonly CountedUse[], isCharged: boolean, now: number,
+): RateState[] {
+  const states = new Map<RateScope, RateState>()
+  for (const [index, { total }] of uses.entries()) {
+    const { scope, perMinute, amount } = charges[index]!
+    const remaining = Math.min(perMinute, Math.max(0, perMinute - (isCharged ? total : total - amount)))
+    const known = states.get(scope)
+    if (known !== undefined && known.remaining <= remaining) continue
+    states.set(scope, { scope, perMinute, remaining, resetSeconds: Math.ceil((MINUTE - now % MINUTE) / 1000) })
+  }
+  return [...states.values()]
 }
 
 function isUnlimited ({ settings: { homeostasis } }: LimitedBank): boolean {

@@ -94,11 +94,12 @@ export async function getBankConfigHistory (
 
 /** Removes a bank with its memories, configuration and history. */
 export async function deleteBank (
-  deps: Dependencies, { bank_id: bankId }: OneBank, { context, signal }: Call,
+  deps: Dependencies, { bank_id: bankId }: OneBank, call: Call,
 ): Promise<DeleteBankAnswer> {
+  const { context, signal } = call
   const { directory, admission } = deps
   const bank = await directory.openOne(context, 'admin', bankId)
-  await admission.admit('forget', context, [bank])
+  await admission.admit('forget', call, [bank])
   const { memoryCount, configRemoved } = await removeBank(deps, bank.key, context, signal)
   directory.invalidate(bank.key)
   return { bank_id: bankId, deleted_count: memoryCount, config_deleted: configRemoved }
@@ -147,7 +148,7 @@ async function changeConfig (
   const bank = await deps.directory.openOne(call.context, 'admin', bankId)
   const { key } = bank
   storeOf(deps)
-  await deps.admission.admit('configure', call.context, [bank])
+  await deps.admission.admit('configure', call, [bank])
   const attempt = async () => await attemptChange(deps, key, call, change)
   return change.needsExisting ? await deps.queues.settings.run(bankKeyString(key), attempt) : await attempt()
 }

@@ -1,5 +1,4 @@
 import type { AccessControl } from '../access/access-control.js'
-import type { RequestContext } from '../access/context.js'
 import type { Clock } from '../base/clock.js'
 import type { Timer } from '../base/deadline.js'
 import type { IdSource } from '../base/ids.js'
@@ -9,7 +8,7 @@ import type { LanguageModel } from '../models/language-model.js'
 import type { Reranker } from '../models/reranker.js'
 import type { Retriever } from '../ranking/retriever.js'
 import type { VectorStore } from '../stores/vector-store.js'
-import type { AdmissionControl, UsageCounters } from './admission.js'
+import type { AdmissionControl, Caller, UsageCounters } from './admission.js'
 import type { Precondition } from './bank-configurations.js'
 import type { BankDirectory, LiveSettings } from './bank-directory.js'
 import type { SealedCursors } from './cursor.js'
@@ -17,10 +16,10 @@ import type { EmbeddingBackfill } from './embedding-backfill.js'
 import type { IdempotencyService, IdempotencyKey } from './idempotency.js'
 import type { Indexer } from './indexer.js'
 import type { MeteredLanguageModel } from './metered-language-model.js'
+import type { RateCounts } from './rate-counts.js'
 
 /** Who calls, and what is about the call and not about the request. An operation reads what has an effect on it. */
-export interface Call {
-  readonly context: RequestContext
+export interface Call extends Caller {
   /** Marks repeats of a write, which get the answer of the first. */
   readonly idempotency?: IdempotencyKey | undefined
   /**
@@ -48,6 +47,8 @@ export interface Dependencies {
   /** Makes the cursors of lists whose places the caller may not know. */
   cursors: SealedCursors
   admission: AdmissionControl
+  /** Where the use of rate limits is counted. */
+  rates: RateCounts
   /** Counters of daily quotas. */
   usage: UsageCounters
   idempotency: IdempotencyService

@@ -37,13 +37,14 @@ const NOT_RANKED = { found: false, rank: null, score: null } as const
 
 /** Explains why a recall returns one memory or does not. @throws ServiceError as `recall` */
 async function explain (
-  deps: Dependencies, request: ExplainRequest, { context }: Call,
+  deps: Dependencies, request: ExplainRequest, call: Call,
 ): Promise<ExplainAnswer> {
+  const { context } = call
   const { admission, store, clock } = deps
   const search = await openSearch(request, context, deps)
   const { banks, filters } = search
   const bank = banks[0]!.key
-  await admission.admit('recall', context, banks)
+  await admission.admit('recall', call, banks)
   const memoryId = request.expect.toLowerCase()
   const memory = await store.get(bank, memoryId, clock())
   if (memory === undefined) return { memory_id: memoryId, ...NOT_RANKED, verdict: 'not_in_bank', stages: {} }

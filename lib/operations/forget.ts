@@ -63,8 +63,9 @@ export const forget = operation({
  * not_supported for a bound on the time of retain with a store without `countMemories`
  */
 async function forgetMemories (
-  deps: Dependencies, request: ForgetRequest, { context, idempotency, signal }: Call,
+  deps: Dependencies, request: ForgetRequest, call: Call,
 ): Promise<ForgetAnswer> {
+  const { context, idempotency, signal } = call
   const { directory, admission, idempotency: keys, store, clock } = deps
   const selector = readSelector(request)
   const { bank_id: bankId, dry_run: dryRun = false } = request
@@ -76,7 +77,7 @@ async function forgetMemories (
     )
   }
   const answer = await keys.runOnce(idempotency, context, bank.key, toAnswer, async (keyed) => {
-    await admission.admit('forget', context, [bank])
+    await admission.admit('forget', call, [bank])
     const options = {
       now: clock(), dryRun, idLimit: MAX_FORGET_IDS, idempotency: idempotentWrite(keyed, null), signal,
     }

@@ -62,12 +62,14 @@ export interface MemoryStatus {
   pool: PoolStatus | undefined
   /** Memories known to lack vectors. Undefined when vectors are always written with the memory. */
   vectorsPending: number | undefined
+  /** Undefined when rate limits have no place of their own. */
+  ratesUp: boolean | undefined
 }
 
 /** A provider whose status method throws is left out. */
 export function memoryStatus ({
-  store, embeddings, languageModel, reranker, backfill,
-}: Pick<Dependencies, 'store' | 'embeddings' | 'languageModel' | 'reranker' | 'backfill'>): MemoryStatus {
+  store, embeddings, languageModel, reranker, backfill, rates,
+}: Pick<Dependencies, 'store' | 'embeddings' | 'languageModel' | 'reranker' | 'backfill' | 'rates'>): MemoryStatus {
   const models = [
     { kind: 'embedding' as const, provider: embeddings },
     { kind: 'llm' as const, provider: languageModel },
@@ -76,7 +78,12 @@ export function memoryStatus ({
     const status = attempt(() => statusOf(provider))
     return status === undefined ? [] : [{ kind, status }]
   })
-  return { models, pool: attempt(() => store.poolStatus?.()), vectorsPending: backfill?.pending }
+  return {
+    models,
+    pool: attempt(() => store.poolStatus?.()),
+    vectorsPending: backfill?.pending,
+    ratesUp: rates.status?.().isUp,
+  }
 }
 
 /** The conditions of the models. `reranker` is undefined when none is configured. */

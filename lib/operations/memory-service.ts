@@ -35,6 +35,7 @@ import {
 import type { Operation } from './operation.js'
 import { OPERATIONS } from './operations.js'
 import type { Capabilities } from './operator-settings.js'
+import { openRateCounts, type RateCounts, type RatePlaceStatus } from './rate-counts.js'
 import { reflectStream } from './reflect.js'
 import type {
   AccessAnswer, AccessCheckRequest, AccessDecision, AccessRulesAnswer, AdminAccessQuery, AdminBanksAnswer,
@@ -110,6 +111,8 @@ export interface MemoryService extends BoundOperations {
    * @throws ProviderError for settings with which no recall can work; nothing changes then
    */
   replaceFile (config: Pick<Config, 'file' | 'settings'>): void
+  /** Whether the place of their own where rate limits are counted is reached; undefined without one. */
+  rateCounts (): RatePlaceStatus | undefined
   /** The conditions of the models, from their past calls; no call is made. */
   modelConditions (): ModelConditions
   /** The names of the models, from the provider or the configuration. */
@@ -123,7 +126,7 @@ export interface MemoryService extends BoundOperations {
 
 /** @param models observes the calls of the models */
 function bound (deps: Dependencies, capabilities: Capabilities, models: ModelHealth): MemoryService {
-  const { access, backfill, directory, embeddings, live, meteredModel, reranker, store, usage } = deps
+  const { access, backfill, directory, embeddings, live, meteredModel, rates, reranker, store, usage } = deps
   const bind = <Request, Answer>(
     run: (deps: Dependencies, request: Request, call: Call) => Answer,
   ): Method<Request, Answer> => (request, context, options) => run(deps, request, { ...options, context })
@@ -153,6 +156,7 @@ function bound (deps: Dependencies, capabilities: Capabilities, models: ModelHea
       live.replace(readFileSettings(config, capabilities))
       meteredModel.replacePrices(live.current.prices)
     },
+    rateCounts: () => rates.status?.(),
     modelConditions: () => modelConditions(deps, models),
     modelNames: () => ({
       embedding: embeddings.model,
@@ -167,6 +171,7 @@ function bound (deps: Dependencies, capabilities: Capabilities, models: ModelHea
     close: async () => {
       await backfill?.stop()
       await usage.idle()
+      await rates.close?.()
       await closeProviders(deps)
     },
   }
@@ -183,7 +188,9 @@ export async function createMemoryService (
   const clock = overrides.clock ?? systemClock
   const providers = await openProviders(config, { ...overrides, telemetry: models.telemetry }, clock)
   try {
-    return serviceOf(providers, config, access, { ...overrides, clock }, models)
+    const { warn = () => {}, info = () => {} } = overrides
+    const rates = await openRateCounts(config.settings.limitsStore, providers.store, { warn, info })
+    return serviceOf({ ...providers, rates }, config, access, { ...overrides, clock }, models)
   } catch (error) {
     await closeProviders(providers).catch(() => {})
     throw error
@@ -191,8 +198,8 @@ export async function createMemoryService (
 }
 
 function serviceOf (
-  { store, embeddings, languageModel, reranker, weights }: Providers, config: MemoryConfig, access: AccessControl,
-  overrides: MemoryOverrides & { clock: Clock }, models: ModelHealth,
+  { store, embeddings, languageModel, reranker, weights, rates }: Providers & { rates: RateCounts },
+  config: MemoryConfig, access: AccessControl, overrides: MemoryOverrides & { clock: Clock }, models: ModelHealth,
 ): MemoryService {
   const { settings } = config
   const { clock } = overrides
@@ -203,7 +210,7 @@ function serviceOf (
   const timer = overrides.timer ?? (() => performance.now())
   const warn = overrides.warn ?? (() => {})
   const usage = new UsageCounters({ store, warn })
-  const admission = new AdmissionControl(clock, telemetry, usage)
+  const admission = new AdmissionControl(clock, telemetry, usage, rates)
   const bounded = withBounds(languageModel, settings, live)
   const meteredModel = new MeteredLanguageModel({
     languageModel: bounded,
@@ -223,6 +230,7 @@ function serviceOf (
     directory: new BankDirectory({ configs: store.bankConfigs, live, access, timer, warn }),
     cursors: new SealedCursors(config.cursorKey),
     admission,
+    rates,
     usage,
     idempotency: new IdempotencyService(clock, store),
     retriever: new Retriever({ store, embeddings, reranker, clock, timer, telemetry }),

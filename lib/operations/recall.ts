@@ -51,13 +51,14 @@ export const recall = operation({
   run: async (deps, request, call) => {
     // Only a call to a model takes long enough to be worth cancelling when the client disconnects.
     const asksModel = request.rewrite === true || request.model_rerank === true
-    return await searchMemories(deps, request, asksModel ? call : { context: call.context })
+    return await searchMemories(deps, request, call, asksModel ? call.signal : undefined)
   },
 })
 
 async function searchMemories (
-  deps: Dependencies, request: RecallRequest, { context, signal }: Call,
+  deps: Dependencies, request: RecallRequest, call: Call, signal: AbortSignal | undefined,
 ): Promise<RecallAnswer> {
+  const { context } = call
   const { admission, retriever } = deps
   const search = await openSearch(request, context, deps)
   const { banks } = search
@@ -65,7 +66,7 @@ async function searchMemories (
   if (request.rewrite === true || request.model_rerank === true) {
     refuseUnsupported(deps, request, settings)
   }
-  await admission.admit('recall', context, banks)
+  await admission.admit('recall', call, banks)
   const explain = request.explain === true
   const options = { banks, context, settings, signal }
   const rewrites = request.rewrite === true ? await rewritesOf(deps, request.query, options) : []

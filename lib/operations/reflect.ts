@@ -252,8 +252,9 @@ interface ReflectRun {
  * @throws ServiceError
  */
 async function prepareReflect (
-  deps: Dependencies, request: ReflectRequest, { context, signal }: Call,
+  deps: Dependencies, request: ReflectRequest, caller: Call,
 ): Promise<ReflectRun> {
+  const { context, signal } = caller
   const { retriever, meteredModel, clock, timer, newBoundary } = deps
   const search = await openSearch(request, context, deps)
   const { banks, reference, settings: { reflect } } = search
@@ -266,7 +267,7 @@ async function prepareReflect (
   }
   const ceiling = reflect.timeout_ms
   const deadline = new Deadline(Math.min(request.timeout_ms ?? ceiling, ceiling), { signal, timer })
-  const admission = deps.admission.admit('reflect', context, banks)
+  const admission = deps.admission.admit('reflect', caller, banks)
   try {
     const admitted = await deadline.wait(admission)
     const retrieval = {

@@ -93,9 +93,8 @@ interface Retain {
   items: readonly RetainItem[]
   /** The item's path in an error. */
   at: (index: number) => string
-  context: RequestContext
+  call: Call
   keyed: KeyedWrite | undefined
-  signal: AbortSignal | undefined
   /** Documents that the items replace. */
   documents: readonly string[]
 }
@@ -104,24 +103,26 @@ interface Retain {
  * @throws ServiceError invalid_request that names every invalid field; rate_limited, quota_exceeded; server_busy
  */
 async function retainMemory (
-  deps: Dependencies, { bank_id: bankId, ...item }: RetainRequest, { context, idempotency, signal }: Call,
+  deps: Dependencies, { bank_id: bankId, ...item }: RetainRequest, call: Call,
 ): Promise<RetainAnswer> {
+  const { context, idempotency } = call
   const documents = replacedDocuments([item])
   const bank = await openForRetain(deps, context, bankId, documents)
   const answer = await deps.idempotency.runOnce(idempotency, context, bank.key, retainAnswer, async (keyed) => (
-    await retainItems(deps, { bank, items: [item], at: () => '', context, keyed, signal, documents })
+    await retainItems(deps, { bank, items: [item], at: () => '', call, keyed, documents })
   ))
   return mayRead(deps, context, bank) ? answer : withoutNearDuplicate(answer)
 }
 
 /** @throws ServiceError as `retain`; invalid_request concerns the first invalid item */
 async function retainMemories (
-  deps: Dependencies, { bank_id: bankId, items }: RetainBatchRequest, { context, idempotency, signal }: Call,
+  deps: Dependencies, { bank_id: bankId, items }: RetainBatchRequest, call: Call,
 ): Promise<RetainBatchAnswer> {
+  const { context, idempotency } = call
   const documents = replacedDocuments(items)
   const bank = await openForRetain(deps, context, bankId, documents)
   const answer = await deps.idempotency.runOnce(idempotency, context, bank.key, retainBatchAnswer, async (keyed) => (
-    await retainItems(deps, { bank, items, at: (index) => `items[${index}].`, context, keyed, signal, documents })
+    await retainItems(deps, { bank, items, at: (index) => `items[${index}].`, call, keyed, documents })
   ))
   return mayRead(deps, context, bank) ? answer : { results: answer.results.map(withoutNearDuplicate) }
 }
@@ -148,9 +149,9 @@ function mayRead (deps: Dependencies, context: RequestContext, { key, grants }: 
 }
 
 async function retainItems (deps: Dependencies, retain: Retain): Promise<RetainResult> {
-  const { bank, items, context } = retain
+  const { bank, items, call } = retain
   const checked = await checkItems(deps, retain)
-  const admitted = await deps.admission.admit('retain', context, [bank], items.length)
+  const admitted = await deps.admission.admit('retain', call, [bank], items.length)
   try {
     await admitRemoval(deps, retain)
     const prepared = await prepareItems(deps, checked, retain)
@@ -159,7 +160,7 @@ async function retainItems (deps: Dependencies, retain: Retain): Promise<RetainR
     return await deps.queues.retains.run(
       bankKeyString(bank.key),
       async () => await compareAndWrite(deps, deduplication, prepared, retain),
-      retain.signal,
+      call.signal,
     )
   } catch (error) {
     // What was stored is not known here, so a scan finds the memories that lack their vectors.
@@ -173,12 +174,12 @@ async function retainItems (deps: Dependencies, retain: Retain): Promise<RetainR
  * Removing the memories of replaced documents counts as a forget in the rate limit. It is admitted after the retain,
  * because it reads the store.
  */
-async function admitRemoval (deps: Dependencies, { bank, context, documents }: Retain): Promise<void> {
+async function admitRemoval (deps: Dependencies, { bank, call, documents }: Retain): Promise<void> {
   if (documents.length === 0) return
   const { admission, store, clock } = deps
   const filters = { documentIds: documents }
   const existing = await store.list(bank.key, { limit: 1, now: clock(), filters, current: true })
-  if (existing.length > 0) await admission.admit('forget', context, [bank])
+  if (existing.length > 0) await admission.admit('forget', call, [bank])
 }
 
 /**
@@ -206,7 +207,7 @@ async function checkItems (deps: Dependencies, { bank, items, at }: Retain): Pro
 }
 
 async function prepareItems (
-  deps: Dependencies, checked: readonly CheckedItem[], { context, signal }: Retain,
+  deps: Dependencies, checked: readonly CheckedItem[], { call: { context, signal } }: Retain,
 ): Promise<PreparedMemory[]> {
   const { clock, newId, live } = deps
   const trust = live.current.trust.of(context)
@@ -241,7 +242,7 @@ async function compareAndWrite (
 async function writePlan (
   deps: Dependencies, plan: RetainPlan, prepared: readonly PreparedMemory[], retain: Retain,
 ): Promise<RetainResult> {
-  const { bank: { key, settings }, keyed, signal, documents } = retain
+  const { bank: { key, settings }, keyed, call: { signal }, documents } = retain
   const { indexer, store, clock } = deps
   const planned = plan.memories.map(({ memory }) => memory)
   const memories = await indexer.index(planned, settings.retrieval.chunk_max_characters, signal)

@@ -181,11 +181,12 @@ function checkedLine (
 async function storeImport (
   deps: Dependencies, bank: OpenBank, { target, lines, expired, change }: CheckedImport,
   { on_conflict: onConflict = IMPORT_DEFAULTS.on_conflict }: ImportRequest,
-  { context, signal }: Call, keyed: KeyedWrite | undefined,
+  call: Call, keyed: KeyedWrite | undefined,
 ): Promise<WriteResult<ImportContext, ImportOutcome>> {
+  const { signal } = call
   const { admission, directory, store, indexer, clock } = deps
   const { key } = bank
-  const admitted = await admission.admit('import', context, [bank], lines.length + expired)
+  const admitted = await admission.admit('import', call, [bank], lines.length + expired)
   try {
     const memories = await indexLines(deps, target, lines, signal)
     signal?.throwIfAborted()

@@ -8,7 +8,7 @@ import { resolvePointer } from '../base/json-object.js'
 import { schemaCheck } from '../base/schema-check.js'
 import { invalidField, ServiceError } from '../base/service-error.js'
 import type { Settings, SourceSettings } from '../config/config.js'
-import type { MemoryService } from './memory-service.js'
+import type { CallOptions, MemoryService } from './memory-service.js'
 import { EVENT_COLUMNS, type RetainAnswer, RetainItem } from './schemas.js'
 
 /** The largest difference between a signed timestamp and the clock. */
@@ -108,10 +108,10 @@ export class WebhookSource {
    * Retains one event as the source's principal, under the same access control as any caller.
    * @param body the event as JSON, unparsed
    */
-  async retain (body: Buffer): Promise<RetainAnswer> {
+  async retain (body: Buffer, options?: CallOptions): Promise<RetainAnswer> {
     const event = readJson(body, this.#bounds)
     const item = { bank_id: this.#settings.targetBank, content: this.#content(event), ...readExtras(event) }
-    const answer = await this.#memory.retain(item, this.#context)
+    const answer = await this.#memory.retain(item, this.#context, options)
     this.#accepted++
     this.#lastRefusal = undefined
     this.#lastEventAt = this.#clock()

@@ -366,6 +366,9 @@ export type UsageOutcome =
  * A method that writes does all of its work or none, and every later call sees what it acknowledged.
  * test/contract/vector-store.ts tests that an implementation conforms.
  */
+/** Counts of rate limits are of a minute; the rest is for gateways whose clocks differ. */
+export const RATE_LIFETIME_SECONDS = 120
+
 export interface VectorStore {
   /**
    * Called once, before any other method, if the store has it.
@@ -471,6 +474,13 @@ export interface VectorStore {
   reserveUsage? (entries: readonly UsageReservation[]): Promise<UsageOutcome>
   /** Adds amounts to counts, without a limit but never below 0. Counts that do not exist are skipped. */
   adjustUsage? (entries: readonly UsageEntry[]): Promise<void>
+  /**
+   * Adds an amount, which may be negative, to the count of a key, and returns the count with it. Counts are exact for
+   * all processes that share the store, and dropped RATE_LIFETIME_SECONDS after their first use. Without this method
+   * each process counts its rate limits for itself.
+   * @param key begins with the key of a bank
+   */
+  countRate? (key: string, amount: number): Promise<number>
   /** The state of the connection pool, for metrics; does not query the database. */
   poolStatus? (): PoolStatus | undefined
   close (): Promise<void>

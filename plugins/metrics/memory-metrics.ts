@@ -59,6 +59,14 @@ export function registerMemoryMetrics (metrics: CollectedMetrics, status: () => 
     read: () => poolSamples(status().pool),
   })
   metrics.gauge({
+    name: 'limits_store_up',
+    help: 'Whether the limits_store is reached; only with type: redis.',
+    read: () => {
+      const isUp = status().ratesUp
+      return isUp === undefined ? [] : [{ value: isUp ? 1 : 0 }]
+    },
+  })
+  metrics.gauge({
     name: 'vectors_pending',
     help: 'Memories that are known to wait for their vectors.',
     read: () => [{ value: status().vectorsPending ?? 0 }],

@@ -7,7 +7,8 @@ interface Headers {
 }
 /** The headers of an answer that clients may read (plugins/cors.ts). */
 const READABLE = [
-  'content-disposition', 'etag', 'idempotent-replayed', 'retry-after', 'www-authenticate', 'x-request-id',
+  'content-disposition', 'etag', 'idempotent-replayed', 'ratelimit', 'ratelimit-policy', 'retry-after',
+  'www-authenticate', 'x-request-id',
 ]
 
 t.test('the document names the headers of every answer', async (t) => {
@@ -18,13 +19,14 @@ t.test('the document names the headers of every answer', async (t) => {
   const key = { 'idempotency-key': 'k' }
   const query = { bank_id: 'b', query: 'tea' }
   const memory = { bank_id: 'b', content: 'tea' }
+  const rates = ['ratelimit', 'ratelimit-policy']
   const answers = [
     ['post', '/v1/retain', await app.post('/v1/retain', memory, key), ['x-request-id']],
     ['post', '/v1/retain', await app.post('/v1/retain', memory, key), ['idempotent-replayed', 'x-request-id']],
     ['get', '/v1/banks/{bank_id}/config', await app.get('/v1/banks/b/config'), ['etag', 'x-request-id']],
     ['get', '/v1/banks/{bank_id}/export', await app.get('/v1/banks/b/export'), ['content-disposition', 'x-request-id']],
-    ['post', '/v1/recall', await app.post('/v1/recall', query), ['x-request-id']],
-    ['post', '/v1/recall', await app.post('/v1/recall', query), ['retry-after', 'x-request-id']],
+    ['post', '/v1/recall', await app.post('/v1/recall', query), [...rates, 'x-request-id']],
+    ['post', '/v1/recall', await app.post('/v1/recall', query), [...rates, 'retry-after', 'x-request-id']],
   ] as const
   t.strictSame(answers.map(([, , { statusCode }]) => statusCode), [200, 200, 200, 200, 200, 429])
   for (const [method, path, response, expected] of answers) {

@@ -45,8 +45,8 @@ for (const name of names) {
     await t.test('admits the limit, then answers 429 with the time after which a retry succeeds', async (t) => {
       for (let round = 0; round < 3; round++) t.equal((await act(app)).statusCode, 200)
       const response = await act(app)
-      refused(t, response, 429, 'rate_limited', { retry_after_seconds: 20, detail: new RegExp(`${name}_per_minute`) })
-      t.equal(response.headers['retry-after'], '20')
+      refused(t, response, 429, 'rate_limited', { retry_after_seconds: 60, detail: new RegExp(`${name}_per_minute`) })
+      t.equal(response.headers['retry-after'], '60')
     })
     await t.test('does not affect another principal, another bank or another operation', async (t) => {
       t.equal((await act(app, 'bank', 'user:bob')).statusCode, 200)
@@ -54,13 +54,10 @@ for (const name of names) {
       for (const other of names.filter((one) => one !== name)) t.equal((await operations[other](app)).statusCode, 200)
       t.equal((await act(app)).statusCode, 429)
     })
-    await t.test('refills with time, up to the limit of a minute', async (t) => {
-      app.clock.advance(19_999)
+    await t.test('begins anew with the minute', async (t) => {
+      app.clock.advance(59_999)
       refused(t, await act(app), 429, 'rate_limited', { retry_after_seconds: 1 })
       app.clock.advance(1)
-      t.equal((await act(app)).statusCode, 200)
-      t.equal((await act(app)).statusCode, 429)
-      app.clock.advance(3_600_000)
       const statuses = await Promise.all([1, 2, 3, 4].map(async () => (await act(app)).statusCode))
       // Requests that are in progress together may be admitted in any order.
       t.same(statuses.sort(), [200, 200, 200, 429])
@@ -71,11 +68,11 @@ for (const name of names) {
 await t.test('global_per_minute counts operations of every kind together', async (t) => {
   const app = await limited(t, { rate_limits: { global_per_minute: 4 } })
   for (const name of names) t.equal((await operations[name](app)).statusCode, 200)
-  for (const name of names) refused(t, await operations[name](app), 429, 'rate_limited', { retry_after_seconds: 15 })
+  for (const name of names) refused(t, await operations[name](app), 429, 'rate_limited', { retry_after_seconds: 60 })
   t.equal((await operations.recall(app, 'bank', 'user:bob')).statusCode, 200)
 })
 
-await t.test('callers without a principal share one bucket', async (t) => {
+await t.test('callers without a principal share one count', async (t) => {
   const { post } = await limited(t, { rate_limits: { recall_per_minute: 1 } })
   t.equal((await post('/v1/recall', { bank_id: 'bank', query: 'x' })).statusCode, 200)
   refused(t, await post('/v1/recall', { bank_id: 'bank', query: 'x' }), 429, 'rate_limited')
@@ -84,7 +81,7 @@ await t.test('callers without a principal share one bucket', async (t) => {
 await t.test('each item of a batch counts, and a batch is admitted as a whole or not at all', async (t) => {
   const app = await limited(t, { rate_limits: { retain_per_minute: 5 } })
   t.equal((await batch(app, 3)).statusCode, 200)
-  refused(t, await batch(app, 3), 429, 'rate_limited', { retry_after_seconds: 12 })
+  refused(t, await batch(app, 3), 429, 'rate_limited', { retry_after_seconds: 60 })
   t.equal((await app.get('/v1/banks/bank')).json().memory_count, 3)
   t.equal((await batch(app, 2)).statusCode, 200)
   refused(t, await operations.retain(app), 429, 'rate_limited')

@@ -18,17 +18,16 @@ await t.test('changes of a configuration count together with operations for glob
   t.equal((await recall(app)).statusCode, 200)
   for (const [method, body] of [['PUT', {}], ['PATCH', {}], ['DELETE', undefined]] as const) {
     const response = await askConfig(app, method, 'home', body, ADA)
-    refused(t, response, 429, 'rate_limited', { retry_after_seconds: 20, detail: /global_per_minute/ })
-    t.equal(response.headers['retry-after'], '20')
+    refused(t, response, 429, 'rate_limited', { retry_after_seconds: 60, detail: /global_per_minute/ })
+    t.equal(response.headers['retry-after'], '60')
   }
   refused(t, await recall(app), 429, 'rate_limited')
   t.match(
     (await historyOf(app, 'home', ADA)).map(({ config }) => config), [{ mission: 'Two.' }, { mission: 'One.' }],
     'nothing was changed',
   )
-  app.clock.advance(20_000)
+  app.clock.advance(60_000)
   t.equal((await askConfig(app, 'DELETE', 'home', undefined, ADA)).statusCode, 200)
-  t.equal((await recall(app)).statusCode, 429)
 })
 
 await t.test('each caller and each bank has its own limit of changes', async (t) => {

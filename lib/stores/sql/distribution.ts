@@ -10,6 +10,8 @@ import { INDEX_PREFIX } from './fragments.js'
 export type Distribution = 'none' | 'citus'
 
 const BY_BANK = 'bank_key'
+/** Where it is the whole primary key, it is a text that begins with the bank's key. */
+const BY_TEXT = 'key'
 const HOW_TO_DISTRIBUTE = 'run `npm run migrate -- --distribute` (node dist/scripts/migrate.js --distribute) with ' +
   'the URI of the cluster\'s coordinator'
 
@@ -48,12 +50,13 @@ export async function checkDistribution (
 
 interface Table {
   name: string
-  by_bank: boolean
+  /** The first of its primary key. */
+  column: string
 }
 
-/** The tables of the schema, those with most keys first; `by_bank`: whether the primary key begins with the bank. */
+/** The tables of the schema, `memories` first. */
 async function tablesOf (queries: Queries, schema: string): Promise<Table[]> {
-  return await queries.query<Table>(`select c.relname as name, a.attname = '${BY_BANK}' as by_bank from pg_class c
+  return await queries.query<Table>(`select c.relname as name, a.attname as column from pg_class c
 join pg_index x on x.indrelid = c.oid and x.indisprimary
 join pg_attribute a on a.attrelid = c.oid and a.attnum = x.indkey[0]
 where c.relnamespace = to_regnamespace($1) and c.relkind in ('r', 'p') and not c.relispartition
@@ -100,14 +103,17 @@ export async function distributeTables ({ executor, schema, info }: Division, sh
     const tables = await tablesOf(tx, schema)
     if (shards !== undefined) await tx.script(`set local citus.shard_count = ${Math.trunc(shards)}`)
     const missing = tables.filter(({ name }) => !known.has(name))
-    for (const { name, by_bank: byBank } of missing) {
+    for (const { name, column } of missing) {
       const table = `${schema}.${name}`
       if (name === 'memories') {
         await tx.query(`select create_distributed_table($1::regclass, '${BY_BANK}', colocate_with => 'none')::text`,
           [table])
-      } else if (byBank) {
+      } else if (column === BY_BANK) {
         await tx.query(`select create_distributed_table($1::regclass, '${BY_BANK}', colocate_with => $2)::text`,
           [table, `${schema}.memories`])
+      } else if (column === BY_TEXT) {
+        await tx.query(`select create_distributed_table($1::regclass, '${BY_TEXT}', colocate_with => 'none')::text`,
+          [table])
       } else await tx.query('select create_reference_table($1::regclass)::text', [table])
     }
     return missing.map(({ name }) => name)
@@ -143,7 +149,7 @@ export async function partitionTables ({ executor, schema, info }: Division, par
       throw new ProviderError('vector_store: the tables are distributed by Citus, which divides them already')
     }
     const missing: string[] = []
-    for (const { name } of (await tablesOf(tx, schema)).filter(({ by_bank: byBank }) => byBank)) {
+    for (const { name } of (await tablesOf(tx, schema)).filter(({ column }) => column === BY_BANK)) {
       const [found] = await tx.query<{ partitioned: boolean, parts: number }>(`select c.relkind = 'p' as partitioned,
   (select count(*)::int from pg_inherits i where i.inhparent = c.oid) as parts
 from pg_class c where c.oid = $1::regclass`, [`${schema}.${name}`])

@@ -15,7 +15,7 @@ import { openScan, SqlReader } from './reader.js'
 import { SqlSearcher } from './searcher.js'
 import type { Standby } from './standby.js'
 import { Sweeper } from './sweeper.js'
-import { adjustUsage, reserveUsage } from './usage.js'
+import { adjustUsage, rateCounter, reserveUsage } from './usage.js'
 import type { VectorIndexes } from './vectors.js'
 import { SqlWriter } from './writer.js'
 
@@ -50,6 +50,8 @@ interface SqlVectorStoreOptions {
  */
 export class SqlVectorStore extends SqlReader implements VectorStore {
   readonly bankConfigs: SqlBankConfigs
+  /** A process that has the database alone counts in its memory. */
+  readonly countRate?: (key: string, amount: number) => Promise<number>
   readonly #options: SqlVectorStoreOptions
   readonly #executor: Executor
   readonly #readiness: Readiness
@@ -86,6 +88,7 @@ export class SqlVectorStore extends SqlReader implements VectorStore {
     this.#exports = busySemaphore('exports', 'run already, and none ended', {
       permits: Math.max(1, Math.floor((executor.status?.().size ?? 1) / 2)), maxWaiting: 100, waitMs: EXPORT_WAIT_MS,
     })
+    if (shared) this.countRate = rateCounter(executor, schema)
     this.bankConfigs = new SqlBankConfigs({ executor, schema, isShared: shared })
     const noteChanges = async (memories: number) => { await this.#sweeper.noteChanges(memories) }
     this.#writer = new SqlWriter({ executor, schema, distribution, configs: this.bankConfigs, noteChanges })

@@ -35,14 +35,14 @@ const ANALYZE_FROM = 250
 const ANALYZE_UP_TO = 100_000
 const TABLES = [
   'memories', 'postings', 'embeddings', 'bank_statistics', 'bank_locks', 'idempotency_keys', 'embedding_spaces',
-  'daily_usage', 'bank_configurations', 'bank_configuration_history', 'bank_configuration_changes',
+  'daily_usage', 'rate_limits', 'bank_configurations', 'bank_configuration_history', 'bank_configuration_changes',
 ]
 /** The condition on the summed statistics of a bank without memories. Lengths are fractions, so they may not add up. */
 const EMPTY = 'sum(e.memories) = 0 and sum(e.passages) = 0 and sum(e.embedded) = 0 and sum(e.expiring) = 0'
 
 /**
  * Permanently removes what has expired: memories, which no result contains any more, records of idempotency keys, the
- * usage counts of past days, and the statistics of banks without memories. Any number of servers may sweep
+ * usage counts of past days and minutes, and the statistics of banks without memories. Any number of servers may sweep
  * concurrently. It proceeds bank by bank, because a transaction involves one bank.
  */
 export class Sweeper {
@@ -132,6 +132,10 @@ select count(*)::int as dropped from gone`
         `delete from ${schema}.daily_usage u where u.bank_key = $1 and u.day < $2::int`,
         [...bankParameters(bank), firstDay],
       )
+    })
+    await this.#attempt(async () => {
+      // A key has a row of its own in each minute, so no other statement waits for this one.
+      await executor.query(`delete from ${schema}.rate_limits r where r.expire <= $1::float8::bigint`, [now])
     })
     await this.#dropEmptyStatistics(now)
     await this.#vacuum()

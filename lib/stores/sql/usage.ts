@@ -1,7 +1,8 @@
+import type { RateLimiterPostgres } from 'rate-limiter-flexible'
 import { bankKeyString } from '../../access/context.js'
 import { exponentialBackOff, retry } from '../../base/retry.js'
 import { compareText } from '../../text/normal-form.js'
-import type { UsageEntry, UsageOutcome, UsageReservation } from '../vector-store.js'
+import { RATE_LIFETIME_SECONDS, type UsageEntry, type UsageOutcome, type UsageReservation } from '../vector-store.js'
 import { retrySerializationFailures, SqlError, type Executor, type Param, type Queries } from './executor.js'
 
 /** Attempts at a correction that finds no free connection, and the maximum of the first pause in milliseconds. */
@@ -68,6 +69,33 @@ where u.bank_key = $1 and u.day = $2::int and u.counter = $3`
       return (1 + Math.random()) / 2 * exponentialBackOff(failures, CORRECTION_PAUSE_MS)
     },
   })
+}
+
+/** Counts the use of rate limits, each in one statement. @param schema quoted */
+export function rateCounter (executor: Executor, schema: string): (key: string, amount: number) => Promise<number> {
+  let counts: RateLimiterPostgres | undefined
+  const open = async () => new (await import('rate-limiter-flexible')).RateLimiterPostgres({
+    storeClient: {
+      query: async ({ text, values }: { text: string, values: Param[] }) => (
+        { rows: await executor.query(text, values) }
+      ),
+    },
+    storeType: 'client',
+    schemaName: schema.replaceAll('"', ''),
+    tableName: 'rate_limits',
+    // By the migration; the sweeper removes what has expired.
+    tableCreated: true,
+    clearExpiredByTimeout: false,
+    keyPrefix: '',
+    points: MAX_COUNT,
+    duration: RATE_LIFETIME_SECONDS,
+  })
+  return async (key, amount) => {
+    counts ??= await open()
+    const { consumedPoints } = amount < 0 ? await counts.reward(key, -amount) : await counts.penalty(key, amount)
+    // The driver returns a bigint as text.
+    return Number(consumedPoints)
+  }
 }
 
 /** All callers lock the rows in the same order, which prevents deadlocks. */

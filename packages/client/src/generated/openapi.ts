@@ -820,7 +820,7 @@ export interface components {
                 reflect_max_tokens?: number;
                 /** @description Maximum bytes of `content`, as UTF-8. */
                 retain_max_content_bytes?: number;
-                /** @description Rate limits, as token buckets. A bucket holds the tokens of one minute. */
+                /** @description Rate limits, each for a minute of the clock (UTC). */
                 rate_limits?: {
                     /** @description Retained items per minute, for each principal and bank. Unset: no limit. */
                     retain_per_minute?: number;
@@ -1917,6 +1917,7 @@ export interface components {
                 language_model: components["schemas"]["ModelHealth"];
                 /** @description The reranker, when there is one: its condition in the latest calls. This request calls no model. The condition does not affect readiness. */
                 reranker?: components["schemas"]["ModelHealth"];
+                limits_store?: components["schemas"]["LimitsStoreHealth"];
                 auth?: components["schemas"]["AuthHealth"];
             };
         };
@@ -2071,6 +2072,14 @@ export interface components {
             speaker?: string;
             /** @description Can lower the trust that memories of the importer have, but not raise it. */
             trust?: components["schemas"]["TrustLevel"];
+        };
+        /** @description The place of rate limits, when it is a Valkey or Redis. */
+        LimitsStoreHealth: {
+            /**
+             * @description `degraded`: it is down, and each process counts rate limits for itself.
+             * @enum {string}
+             */
+            status: "ok" | "degraded";
         };
         /** @description The process is up. */
         LiveAnswer: {
@@ -2830,6 +2839,10 @@ export interface components {
         "X-Request-Id": string;
         /** @description Seconds after which a retry can succeed, where the server knows it. */
         "Retry-After": number;
+        /** @description The rate limits of the caller on the bank for this operation, as a list of structured fields (draft-ietf-httpapi-ratelimit-headers-10), for instance `"recall";q=100;w=60`: `q` operations or items in `w` seconds. Only where a limit is configured. */
+        "RateLimit-Policy": string;
+        /** @description What is left of each of them, for instance `"recall";r=50;t=30`: `r` operations or items until the limit begins anew in `t` seconds. Of several banks, it is the one with the least left. */
+        RateLimit: string;
         /** @description The credentials that are expected (RFC 9110), in the modes with tokens. */
         "WWW-Authenticate": string;
         /** @description `true` where the answer is that to an earlier request with the same Idempotency-Key. */
@@ -2964,6 +2977,8 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3016,6 +3031,8 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3062,6 +3079,8 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3125,6 +3144,8 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3174,6 +3195,8 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3281,6 +3304,8 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3670,6 +3695,8 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     ETag: components["headers"]["ETag"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3728,6 +3755,8 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     ETag: components["headers"]["ETag"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3807,6 +3836,8 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     ETag: components["headers"]["ETag"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3936,6 +3967,8 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4055,6 +4088,8 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4570,6 +4605,8 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {

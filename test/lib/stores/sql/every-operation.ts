@@ -1,4 +1,4 @@
-import type { BankKey } from '../../../../lib/access/context.js'
+import { bankKeyString, type BankKey } from '../../../../lib/access/context.js'
 import type { Executor, Param, Queries, Transaction } from '../../../../lib/stores/sql/executor.js'
 import type { SqlVectorStore } from '../../../../lib/stores/sql/store.js'
 import type { NewMemory } from '../../../../lib/stores/vector-store.js'
@@ -89,6 +89,8 @@ export async function everyOperation (store: SqlVectorStore, key: BankKey): Prom
   const usage = { bank: key, day: 1, counter: 'c', amount: 1 }
   await store.reserveUsage([{ ...usage, limit: 9 }, { ...usage, counter: 'd', limit: 9 }])
   await store.adjustUsage([usage])
+  await store.countRate?.(`${bankKeyString(key)} recall`, 1)
+  await store.countRate?.(`${bankKeyString(key)} recall`, -1)
   await store.remove(key, { kind: 'ids', memoryIds: [bare.memoryId] }, REMOVE)
   await store.remove(key, { kind: 'filters', filters: { documentIds: ['diary'] } }, REMOVE)
   await store.remove(key, { kind: 'all' }, { ...REMOVE, dryRun: true })
