@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 import { UnusableInput } from '../checker.js'
 
 const run = promisify(execFile)
-const OWNER = 'postgres'
+export const OWNER = 'postgres'
 /** Below the range for outgoing connections, so that the port is still free when the cluster restarts. */
 const FIRST_PORT = 15470
 const LAST_PORT = 15499
@@ -98,11 +98,11 @@ full_page_writes = on
   }
 }
 
-function isRoot (): boolean {
+export function isRoot (): boolean {
   return process.getuid?.() === 0
 }
 
-async function giveToPostgres (path: string): Promise<void> {
+export async function giveToPostgres (path: string): Promise<void> {
   const [user, group] = ['-u', '-g'].map((option) => Number(execFileSync('id', [option, OWNER], { encoding: 'utf8' })))
   await chown(path, user!, group!)
   // The folders above it were made by mkdtemp, which closes them to other users.

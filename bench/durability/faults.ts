@@ -5,8 +5,9 @@ import { untilReady } from './gateway.js'
 import type { HttpClient } from './http-client.js'
 import type { Load } from './load.js'
 import type { RoundResult, Rounds } from './rounds.js'
+import type { PatroniCluster } from './patroni.js'
 import type { SmallDisk } from './small-disk.js'
-import { BANK } from './writes.js'
+import { BANK, type Write } from './writes.js'
 
 const RESTARTS = 5
 const TERMINATING_MS = 5000
@@ -82,6 +83,64 @@ export async function fillDisk (
     }
     return notes.join('. ')
   })
+}
+
+/**
+ * The primary is killed with all that runs on its machine, or an operator orders a switchover; the gateway keeps
+ * running. The killed node joins again before the read-back.
+ */
+export async function failOver (
+  rounds: Rounds, cluster: PatroniCluster, how: 'kill' | 'switchover',
+): Promise<RoundResult> {
+  return await fault(rounds, how === 'kill' ? 'the primary is killed' : 'switchover', async (load) => {
+    const recalls = pollRecalls(rounds.gateway.client)
+    const first = load.writes.length
+    const before = how === 'kill' ? await cluster.killPrimary() : await cluster.switchOver()
+    await cluster.untilReplaced(before)
+    await untilAcknowledged(load)
+    await cluster.repair()
+    await rounds.keepLoaded(load)
+    const pause = longestPause(load.writes.slice(first))
+    const slowest = Math.max(...load.writes.slice(first).map(({ durationMs }) => durationMs))
+    return `no retain was acknowledged for ${seconds(pause)} s; the slowest answer took ${seconds(slowest)} s; ` +
+      `recall answered ${await recalls()}`
+  })
+}
+
+/** The longest time between two acknowledged retains. */
+function longestPause (writes: readonly Write[]): number {
+  const times = writes.filter(({ outcome }) => outcome.state === 'acknowledged').map(({ answeredAt }) => answeredAt)
+  return times.reduce((longest, at, index) => Math.max(longest, index === 0 ? 0 : at - times[index - 1]!), 0)
+}
+
+/** Recalls again and again. @returns a function that ends it and tells the answers */
+function pollRecalls (client: HttpClient): () => Promise<string> {
+  const ending = new AbortController()
+  let slowest = 0
+  const counts = new Map<number, number>()
+  const done = (async () => {
+    while (!ending.signal.aborted) {
+      const started = performance.now()
+      // The gateway is killed at the end of a fault that it did not survive.
+      const answer = await client.post('/v1/recall', { bank_id: BANK, query: 'meeting' }).catch(() => undefined)
+      if (answer === undefined) return
+      counts.set(answer.status, (counts.get(answer.status) ?? 0) + 1)
+      slowest = Math.max(slowest, performance.now() - started)
+      await delay(20)
+    }
+  })()
+  return async () => {
+    ending.abort()
+    await done
+    const wrong = [...counts.keys()].filter((status) => status !== 200 && status !== 503)
+    if (wrong.length > 0) throw new Error(`a recall was answered ${wrong.join(', ')}`)
+    return `${[...counts].map(([status, count]) => `${status} (${count})`).join(' and ')}, the slowest after ` +
+      `${seconds(slowest)} s`
+  }
+}
+
+function seconds (ms: number): string {
+  return (ms / 1000).toFixed(1)
 }
 
 /** Causes a fault of the database under continuing load, then also kills the gateway and verifies everything. */

@@ -6,9 +6,10 @@ import { quoteSchema } from '../../lib/stores/sql/migrations.js'
 import { printReport } from '../report-output.js'
 import { runBench } from '../run-bench.js'
 import { Cluster } from './cluster.js'
-import { fillDisk, restartDatabase, terminateBackends } from './faults.js'
+import { failOver, fillDisk, restartDatabase, terminateBackends } from './faults.js'
 import type { Target } from './gateway.js'
 import { readOptions, USAGE, type Options } from './options.js'
+import { PatroniCluster } from './patroni.js'
 import { formatReport, hasNoFault, type Report, type StoreReport } from './report.js'
 import { isViolated, Rounds, type RoundResult } from './rounds.js'
 import { SmallDisk } from './small-disk.js'
@@ -24,7 +25,9 @@ await runBench(async (args) => {
   const report: Report = {
     bench: 'durability', clients: options.clients, seed: options.seed, node: process.versions.node, stores: [],
   }
-  for (const store of options.stores) {
+  const { failovers } = options
+  if (failovers !== undefined) report.stores.push(await ofFailovers(options, failovers, folder))
+  for (const store of failovers === undefined ? options.stores : []) {
     report.stores.push(await (store === 'pglite' ? ofPglite(options, folder) : ofPostgres(options, folder)))
   }
   await printReport(report, formatReport, options.json)
@@ -97,6 +100,24 @@ async function ofPostgres (options: Options, folder: string): Promise<StoreRepor
   return report
 }
 
+async function ofFailovers (options: Options, count: number, folder: string): Promise<StoreReport> {
+  const report: StoreReport = { store: 'postgres', rounds: [], faults: [], skipped: [], tableFaults: [] }
+  const cluster = await PatroniCluster.create(options.pgBin!, folder, !options.asynchronous)
+  try {
+    await withRounds(onPostgres(cluster.url, SCHEMA, folder, { transaction_pooler: true }), options, async (rounds) => {
+      for (let at = 0; at < count; at++) {
+        report.faults.push(logResult(await failOver(rounds, cluster, at % 2 === 0 ? 'kill' : 'switchover')))
+      }
+    })
+    const executor = openUrl(cluster.url, true)
+    report.tableFaults.push(...await tableFaults(executor, quoteSchema(SCHEMA)))
+    await executor.close()
+  } finally {
+    await cluster.stop()
+  }
+  return report
+}
+
 async function kills (rounds: Rounds, options: Options, results: RoundResult[]): Promise<void> {
   for (let round = 0; round < options.rounds; round++) results.push(logResult(await rounds.kill()))
 }
@@ -138,8 +159,12 @@ function onPglite (directory: string, folder: string): Target {
   return { log: logIn(folder), configuration: configuration('pglite', { data_dir: directory }), env: {} }
 }
 
-function onPostgres (url: string, schema: string, folder: string): Target {
-  return { log: logIn(folder), configuration: configuration('postgres', { schema }), env: { DATABASE_URL: url } }
+function onPostgres (
+  url: string, schema: string, folder: string, settings: Record<string, boolean> = {},
+): Target {
+  return {
+    log: logIn(folder), configuration: configuration('postgres', { schema, ...settings }), env: { DATABASE_URL: url },
+  }
 }
 
 /** Logs errors only; the file is removed with the folder when there is nothing to inspect. */
@@ -148,7 +173,7 @@ function logIn (folder: string): number {
 }
 
 /** JSON is YAML. Vectors are made too, so that they are checked. */
-function configuration (store: string, config: Record<string, string>): string {
+function configuration (store: string, config: Record<string, string | boolean>): string {
   return JSON.stringify({
     vector_store: store,
     vector_store_config: config,
@@ -158,9 +183,9 @@ function configuration (store: string, config: Record<string, string>): string {
 }
 
 function logResult (result: RoundResult): RoundResult {
-  const { name, acknowledged, unacknowledgedFound, lost, duplicates, restartMs, examples } = result
+  const { name, acknowledged, unacknowledgedFound, lost, duplicates, restartMs, note, examples } = result
   console.error(`${name}: ${acknowledged} acknowledged, ${unacknowledgedFound} unacknowledged found, ${lost} lost, ` +
-    `${duplicates} duplicates, restart ${restartMs.toFixed(0)} ms`)
+    `${duplicates} duplicates, restart ${restartMs.toFixed(0)} ms${note === undefined ? '' : `; ${note}`}`)
   for (const example of examples) console.error(`  ${example.slice(0, 1000)}`)
   return result
 }

@@ -8,6 +8,9 @@ export const USAGE = `npm run bench:durability -- [options]
   --store pglite|postgres|both    default pglite
   --url URI                       a PostgreSQL with pgvector, whose role may create schemas; or use --pg-bin
   --pg-bin DIR                    folder of initdb, pg_ctl and postgres; the bench starts its own cluster
+  --failover N                    instead: N faults of a primary under Patroni, every second one a switchover; needs
+                                  --pg-bin, and Patroni, etcd, PgBouncer and HAProxy
+  --asynchronous                  without synchronous replication, where a failover may lose what was acknowledged
   --database-faults               also stops the database and fills its disk; PostgreSQL needs --pg-bin
   --seed N                        seed of the random times of the kills and of the samples; default 1
   --json FILE                     also writes the figures there`
@@ -24,6 +27,9 @@ export interface Options {
   url: string | undefined
   pgBin: string | undefined
   databaseFaults: boolean
+  /** Faults of the primary under Patroni; undefined for the other faults. */
+  failovers: number | undefined
+  asynchronous: boolean
   seed: number
   json: string | undefined
 }
@@ -39,11 +45,13 @@ export function readOptions (args: string[]): Options {
       url: { type: 'string' },
       'pg-bin': { type: 'string' },
       'database-faults': { type: 'boolean', default: false },
+      failover: { type: 'string' },
+      asynchronous: { type: 'boolean', default: false },
       seed: { type: 'string', default: '1' },
       json: { type: 'string' },
     },
   })
-  const { store, url, 'pg-bin': pgBin, 'database-faults': databaseFaults } = values
+  const { store, url, 'pg-bin': pgBin, 'database-faults': databaseFaults, failover, asynchronous } = values
   if (!isStores(store)) {
     throw new UnusableInput(`--store: found ${JSON.stringify(store)}, allowed are ${Object.keys(STORES).join(', ')}`)
   }
@@ -57,6 +65,9 @@ export function readOptions (args: string[]): Options {
         'give --pg-bin')
     }
   }
+  if (failover === undefined ? asynchronous : pgBin === undefined) {
+    throw new UnusableInput(asynchronous ? '--asynchronous needs --failover' : '--failover needs --pg-bin')
+  }
   return {
     rounds: wholeNumber('--rounds', values.rounds, 0, 1000),
     clients: wholeNumber('--clients', values.clients, 1, 64),
@@ -64,6 +75,8 @@ export function readOptions (args: string[]): Options {
     url: url === undefined ? undefined : checkUrl(url),
     pgBin,
     databaseFaults,
+    failovers: failover === undefined ? undefined : wholeNumber('--failover', failover, 1, 1000),
+    asynchronous,
     seed: wholeNumber('--seed', values.seed, 0, 2 ** 31),
     json: values.json,
   }

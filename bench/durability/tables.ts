@@ -58,6 +58,6 @@ export async function openDirectory (directory: string): Promise<Executor> {
   )
 }
 
-export function openUrl (url: string): Executor {
-  return postgresExecutor(postgresSettings({ statement_timeout_ms: 300_000 }), url)
+export function openUrl (url: string, isPooler = false): Executor {
+  return postgresExecutor(postgresSettings({ statement_timeout_ms: 300_000, transaction_pooler: isPooler }), url)
 }

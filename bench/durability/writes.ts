@@ -24,6 +24,9 @@ export interface Write {
   contents: readonly string[]
   key: string | undefined
   outcome: Outcome
+  durationMs: number
+  /** By the monotonic clock. */
+  answeredAt: number
 }
 
 export interface Planned {
@@ -41,6 +44,7 @@ export async function send (client: HttpClient, round: number, { kind, contents,
   const [path, body] = items.length === 1
     ? ['/v1/retain', { bank_id: BANK, ...items[0] }] as const
     : ['/v1/retain/batch', { bank_id: BANK, items }] as const
+  const started = performance.now()
   const headers = key === undefined ? {} : { 'idempotency-key': key }
   const outcome = await client.post(path, body, headers).then(({ status, text, headers }): Outcome => {
     if (status < 200 || status > 299) return { state: 'refused', status, text }
@@ -53,7 +57,7 @@ export async function send (client: HttpClient, round: number, { kind, contents,
       replayed: headers['idempotent-replayed'] === 'true',
     }
   }, (): Outcome => ({ state: 'broken' }))
-  return { round, kind, contents, key, outcome }
+  return { round, kind, contents, key, outcome, durationMs: performance.now() - started, answeredAt: performance.now() }
 }
 
 /**

@@ -294,6 +294,8 @@ class Connection {
   /** Functions that reject the pending waits. */
   readonly #waits = new Set<(error: SqlError) => void>()
   #answered = false
+  /** Whether the server has sent its parameters, which follows the login. */
+  #connected = false
   #keepsPlans = false
   #settingError: SqlError | undefined
   #lost = false
@@ -323,6 +325,7 @@ class Connection {
       fetch_types: false,
       types: ARRAYS,
       onnotice: () => {},
+      onparameter: () => { this.#connected = true },
       // Between the error and the close of the socket, the driver drops statements without settling them.
       onclose: () => {
         this.#lost = true
@@ -368,6 +371,12 @@ class Connection {
     const refused = new Promise<never>((_resolve, reject) => { refuse = reject })
     this.#waits.add(refuse)
     const ms = limitMs === 0 ? Infinity : limitMs + this.#connectMs
+    // The driver connects again and again to a proxy that accepts connections and closes them.
+    const connecting = this.#connected
+      ? undefined
+      : setTimeout(() => {
+        if (!this.#connected) refuse(toSqlError(Object.assign(new Error(), { code: 'CONNECT_TIMEOUT' }), this.#place))
+      }, this.#connectMs)
     try {
       const result = await withTimeout(Promise.race([pending, refused]), ms)
       if (result === TIMED_OUT) {
@@ -385,6 +394,7 @@ class Connection {
       if (known.kind === 'connection' || known.code === READ_ONLY || fatal || !this.#answered) this.#lost = true
       throw known
     } finally {
+      clearTimeout(connecting)
       this.#waits.delete(refuse)
     }
   }
