@@ -15,12 +15,16 @@ export class Progress {
     this.#bar = new ProgressBar(process.stderr, label)
   }
 
-  /** @param total undefined when unknown */
-  update (done: number, total?: number): void {
-    if (total !== undefined) return this.#bar.update(done, total)
+  /**
+   * @param total undefined when unknown
+   * @param note is shown behind the count
+   */
+  update (done: number, total?: number, note = ''): void {
+    if (total !== undefined) return this.#bar.update(done, total, note)
     if (performance.now() < this.#lineAt && !process.stderr.isTTY) return
     this.#lineAt = performance.now() + LINE_EVERY_MS
-    process.stderr.write(process.stderr.isTTY ? `\r\u001b[2K${this.#label} ${done}` : `${this.#label} ${done}\n`)
+    const text = `${this.#label} ${done}${note}`
+    process.stderr.write(process.stderr.isTTY ? `\r\u001b[2K${text}` : `${text}\n`)
     this.#shown = process.stderr.isTTY
   }
 

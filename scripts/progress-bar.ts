@@ -16,9 +16,10 @@ export class ProgressBar {
     this.#label = label
   }
 
-  update (done: number, total: number): void {
+  /** @param note is shown behind the share */
+  update (done: number, total: number, note = ''): void {
     const share = total === 0 ? 1 : Math.min(1, done / total)
-    const text = `${this.#label} ${done}/${total} (${Math.floor(share * 100)} %)`
+    const text = `${this.#label} ${done}/${total} (${Math.floor(share * 100)} %)${note}`
     if (this.#out.isTTY === true) {
       const filled = Math.round(share * WIDTH)
       this.#out.write(`\r\u001b[2K[${'#'.repeat(filled)}${'.'.repeat(WIDTH - filled)}] ${text}`)

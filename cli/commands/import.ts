@@ -152,7 +152,8 @@ export async function importBank (
     if (withoutText > 0) note(`entries without text, such as images or calls of tools, are left out: ${withoutText}`)
     const counts: Counts = { imported: 0, skipped: 0, overwritten: 0, rejected: 0 }
     const rejections = new Rejections()
-    const progress = new Progress('import')
+    const progress = new Progress(input.total === undefined ? 'import' : 'import bytes')
+    const startedAt = performance.now()
     try {
       let isFirst = true
       const size = new BatchSize()
@@ -164,7 +165,10 @@ export async function importBank (
       for await (const batch of untilAborted(importLines(content, size), call.signal)) {
         await sendBatch(batch, { send, size, rejections: from === undefined ? undefined : rejections })
         counts.rejected = rejections.count
-        progress.update(input.total === undefined ? doneOf(counts) : input.position(), input.total)
+        const done = doneOf(counts)
+        const rate = `${Math.round(done / (performance.now() - startedAt) * 1000)} memories/s`
+        if (input.total === undefined) progress.update(done, undefined, `, ${rate}`)
+        else progress.update(input.position(), input.total, `, ${done} memories, ${rate}`)
       }
       progress.end()
       rejections.report()

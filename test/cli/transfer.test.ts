@@ -28,7 +28,7 @@ t.test('an export can be imported, and the same import again stores nothing twic
 
   const first = await cli(['import', 'copy', path])
   t.equal(first.code, 0, first.stderr)
-  t.match(first.stderr, /^import \d+\/\d+ \(100 %\)\n2 imported, 0 already stored/)
+  t.match(first.stderr, /^import bytes \d+\/\d+ \(100 %\), 2 memories, \d+ memories\/s\n2 imported, 0 already stored/)
   t.same(
     JSON.parse((await cli(['import', 'copy', '--json'], { stdin: piped.stdout })).stdout),
     { imported: 0, skipped: 2, overwritten: 0, rejected: 0 },
