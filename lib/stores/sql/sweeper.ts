@@ -134,6 +134,7 @@ select count(*)::int as dropped from gone`
       )
     })
     await this.#attempt(async () => {
+      if (this.#stopped) return
       // A key has a row of its own in each minute, so no other statement waits for this one.
       await executor.query(`delete from ${schema}.rate_limits r where r.expire <= $1::float8::bigint`, [now])
     })

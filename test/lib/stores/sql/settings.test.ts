@@ -28,6 +28,8 @@ function refused (t: Test, call: () => unknown, says: RegExp, secrets: readonly 
 /** For every key a value that is taken, both ends of its range, and values that are not. */
 const KEYS: Record<string, { good: readonly unknown[], bad: readonly unknown[] }> = {
   dsn: { good: [URI], bad: ['', 5432, null] },
+  read_dsn: { good: [URI], bad: ['', 5432, null] },
+  max_staleness_ms: { good: [50, 600_000], bad: [49, 600_001, 'five'] },
   bootstrap_schema: { good: [true, false], bad: ['yes', 1, null] },
   schema: {
     good: ['memory_gateway', '_a', 'a'.repeat(63)],
@@ -59,6 +61,7 @@ t.test('every key of postgres accepts valid values and refuses the others by its
   t.same(postgresSettings({}), {
     bootstrap_schema: true,
     schema: 'memory_gateway',
+    max_staleness_ms: 1000,
     pool_max_waiting: 100,
     pool_wait_ms: 2000,
     statement_timeout_ms: 10_000,
