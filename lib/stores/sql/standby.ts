@@ -83,8 +83,11 @@ export class Standby {
     try {
       return await onStandby()
     } catch (error) {
-      // A standby cancels a statement (40001) that its replay would have to wait for.
-      if (!(error instanceof SqlError) || (error.kind === 'statement' && error.code !== '40001')) throw error
+      // A standby cancels a statement (40001) that its replay would have to wait for. What was too slow there is not
+      // tried again: the caller has waited long enough.
+      const isOther = error instanceof SqlError &&
+        (error.kind === 'connection' || error.kind === 'busy' || error.code === '40001')
+      if (!isOther) throw error
       if (error.kind === 'connection') this.#note(-Infinity, error.message)
       return await onPrimary()
     }
@@ -104,16 +107,20 @@ export class Standby {
     const at = timer()
     try {
       const [written] = await primary.read<{ position: number | null }>(
-        'select (case when pg_is_in_recovery() then null else pg_current_wal_lsn() - \'0/0\' end)::float8 as position',
+        // Of what is inserted, not of what is written: with `synchronous_commit = off` a commit is answered before.
+        'select (case when pg_is_in_recovery() then null else pg_current_wal_insert_lsn() - \'0/0\' end)::float8 ' +
+          'as position',
       )
       if (written?.position != null) {
         this.#samples = [...this.#samples.slice(1 - MAX_SAMPLES), { at, position: written.position }]
       }
       const [replayed] = await standby.read<{ position: number | null }>(
-        'select (case when pg_is_in_recovery() then pg_last_wal_replay_lsn() - \'0/0\' end)::float8 as position',
+        // One that receives nothing may be on the log of a primary that was replaced.
+        'select (case when pg_is_in_recovery() and exists (select 1 from pg_stat_wal_receiver) ' +
+          'then pg_last_wal_replay_lsn() - \'0/0\' end)::float8 as position',
       )
       const position = replayed?.position
-      if (position == null) return this.#note(-Infinity, 'the server of read_dsn is not a standby')
+      if (position == null) return this.#note(-Infinity, 'the server of read_dsn is not a streaming standby')
       const reached = this.#samples.findLast((sample) => sample.position <= position)
       if (reached !== undefined) this.#samples = this.#samples.filter((sample) => sample.at >= reached.at)
       const freshAsOf = Math.max(this.#freshAsOf, reached?.at ?? -Infinity)

@@ -168,7 +168,7 @@ t.test('a server that is no standby is not read from', { skip }, async (t) => {
   const gateway = await openGateway(t, quoteSchema(freshSchema(t)), DATABASE_URL!, clock)
   await gateway.standby.measure()
   t.notOk(gateway.standby.isFresh([HOME]))
-  t.match(gateway.warnings, [/reads go to the primary: the server of read_dsn is not a standby/])
+  t.match(gateway.warnings, [/reads go to the primary: the server of read_dsn is not a streaming standby/])
   await gateway.standby.measure()
   t.equal(gateway.warnings.length, 1, 'which is told once')
 })
