@@ -16,6 +16,12 @@ const refused: Record<string, { yaml: string, env?: Environment, problems: strin
     yaml: 'retrieval: {rerank: {candidates: 5}}',
     problems: ['retrieval.rerank: it has no effect without a reranker; set reranker'],
   },
+  'details of a Redis that does not count': {
+    yaml: 'limits_store: {when_down: refuse, timeout_ms: 50}',
+    problems: ['when_down', 'timeout_ms'].map((key) => (
+      `limits_store.${key}: it has no effect without type: redis; set that`
+    )),
+  },
   'a degraded mode of the mock': { yaml: 'escalation: {degraded_mode: extractive}', problems: [NOT_FOR_MOCK] },
   'a circuit of the mock, named': {
     yaml: 'llm_provider: mock\nescalation: {circuit_breaker: {failure_threshold: 3}}', problems: [NOT_FOR_MOCK],

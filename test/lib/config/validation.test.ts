@@ -54,6 +54,9 @@ await t.test('each problem is one sentence with the path, the value and the rule
       '"warn", "update"; did you mean "skip"?',
     'banks: {a: {signal_quality: {dedup: {threshold: 2}}}}': 'banks.a.signal_quality.dedup.threshold: found 2, ' +
       'allowed is a number from 0 to 1',
+    'limits_store: {type: redis}': 'limits_store.url: is required with type: redis',
+    'limits_store: {type: redis, url: "http://user:hunter2@host"}': 'limits_store.url: must be a URI like ' +
+      'redis://user:password@host:6379/0 (the value is not shown)',
     'rerankers: cohere': 'rerankers is not a known key; did you mean "reranker"?',
     'reranker_config: hunter2': 'reranker_config: found a text (not shown), allowed is a map',
     'observability: {}': 'observability is not a known key, allowed are "vector_store", "vector_store_config", ' +
