@@ -8,7 +8,6 @@ import { distributeTables, partitionTables } from '../../../../lib/stores/sql/di
 import type { Executor } from '../../../../lib/stores/sql/executor.js'
 import { lockBank } from '../../../../lib/stores/sql/fragments.js'
 import { migrate, readMigrations } from '../../../../lib/stores/sql/migrations.js'
-import { Reembedding } from '../../../../lib/stores/sql/reembedding.js'
 import { SqlVectorStore } from '../../../../lib/stores/sql/store.js'
 import { Sweeper } from '../../../../lib/stores/sql/sweeper.js'
 import { VectorIndexes } from '../../../../lib/stores/sql/vectors.js'
@@ -17,7 +16,7 @@ import { CITUS_URL, citusStore, distributedSchema, NEEDS_CITUS, openCitus } from
 import { newMemories, newMemory, NOW } from '../../../helpers/memories.js'
 import { schemaIn } from '../../../helpers/sql-database.js'
 import { CONTRACT_SPACE } from '../../../helpers/sql-stores.js'
-import { everyOperation, GLOBAL, manyMemories, noting } from './every-operation.js'
+import { everyOperation, GLOBAL, manyMemories, nextModel, noting } from './every-operation.js'
 
 /** A command that takes `stop HOST:PORT`, which kills the server at once, and `start HOST:PORT`, which waits for it. */
 const FAULTS = process.env['TEST_CITUS_FAULTS']
@@ -102,15 +101,7 @@ t.test('every statement of an operation on one bank reaches one node', NEEDS_CIT
   isNoting = true
   await everyOperation(store, key)
   await store.insert(key, await manyMemories(), { now: NOW })
-  const reembedding = new Reembedding({
-    executor,
-    schema,
-    space: { model: 'next', dimensions: 2 },
-    embed: async (texts) => texts.map(() => Float32Array.of(1, 0)),
-    batch: 2,
-    pause: async () => {},
-  })
-  t.match(await reembedding.reembed(key, () => {}), { moved: true, settled: true, embedded: 5 })
+  t.match(await nextModel(executor, schema).reembed(key, () => {}), { moved: true, settled: true, embedded: 5 })
   isNoting = false
   for (const [text, { tasks, nodes, global }] of seen) {
     const about = text.replaceAll(/\s+/g, ' ').replaceAll(schema, '').slice(0, 90)

@@ -1,5 +1,6 @@
 import { bankKeyString, type BankKey } from '../../../../lib/access/context.js'
 import type { Executor, Param, Queries, Transaction } from '../../../../lib/stores/sql/executor.js'
+import { Reembedding } from '../../../../lib/stores/sql/reembedding.js'
 import type { SqlVectorStore } from '../../../../lib/stores/sql/store.js'
 import type { NewMemory } from '../../../../lib/stores/vector-store.js'
 import { REMOVE } from '../../../contract/vector-store/setup.js'
@@ -96,4 +97,16 @@ export async function everyOperation (store: SqlVectorStore, key: BankKey): Prom
   await store.remove(key, { kind: 'all' }, { ...REMOVE, dryRun: true })
   await store.remove(key, { kind: 'all' }, REMOVE)
   await store.removeBank(key, NOW)
+}
+
+/** Moves banks to another model, two memories at a time. */
+export function nextModel (executor: Executor, schema: string): Reembedding {
+  return new Reembedding({
+    executor,
+    schema,
+    space: { model: 'next', dimensions: 2 },
+    embed: async (texts) => texts.map(() => Float32Array.of(1, 0)),
+    batch: 2,
+    pause: async () => {},
+  })
 }

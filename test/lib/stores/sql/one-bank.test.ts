@@ -8,14 +8,13 @@ import { partitionTables } from '../../../../lib/stores/sql/distribution.js'
 import type { Executor } from '../../../../lib/stores/sql/executor.js'
 import { lockBank } from '../../../../lib/stores/sql/fragments.js'
 import { migrate, readMigrations } from '../../../../lib/stores/sql/migrations.js'
-import { Reembedding } from '../../../../lib/stores/sql/reembedding.js'
 import { SqlVectorStore } from '../../../../lib/stores/sql/store.js'
 import { VectorIndexes } from '../../../../lib/stores/sql/vectors.js'
 import { bank, listAll, REMOVE, texts } from '../../../contract/vector-store/setup.js'
 import { NOW } from '../../../helpers/memories.js'
 import { schemaIn, sqlDatabase } from '../../../helpers/sql-database.js'
 import { CONTRACT_SPACE } from '../../../helpers/sql-stores.js'
-import { everyOperation, GLOBAL, manyMemories, noting } from './every-operation.js'
+import { everyOperation, GLOBAL, manyMemories, nextModel, noting } from './every-operation.js'
 
 const PARTITIONS = 4
 /** Its key is one text, which begins with the bank's key. */
@@ -78,15 +77,7 @@ t.test('moving a bank to another model reaches one partition', async (t) => {
     if (params[0] !== bankKeyString(key) || !text.includes(schema)) return
     found.push(partitionsOf(JSON.stringify(await queries.query(`explain (format json) ${text}`, params))))
   })
-  const reembedding = new Reembedding({
-    executor,
-    schema,
-    space: { model: 'next', dimensions: 2 },
-    embed: async (texts) => texts.map(() => Float32Array.of(1, 0)),
-    batch: 2,
-    pause: async () => {},
-  })
-  t.match(await reembedding.reembed(key, () => {}), { moved: true, embedded: 5 })
+  t.match(await nextModel(executor, schema).reembed(key, () => {}), { moved: true, embedded: 5 })
   t.ok(found.length > 5)
   t.same(found.filter(({ length }) => length > 1), [])
 })
