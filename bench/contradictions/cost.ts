@@ -19,7 +19,10 @@ export function measureCost (): Cost[] {
       memoryId: String(place),
       text: SENTENCES.map((_, at) => SENTENCES[(at + place) % SENTENCES.length]!).join(' ')
         .repeat(Math.ceil(characters / 150)).slice(0, characters),
-      speaker: 'user', occurredAt: place, trust: 'trusted' as const, key: null,
+      speaker: 'user',
+      occurredAt: place,
+      trust: 'trusted' as const,
+      key: null,
     })
     const candidates = Array.from({ length: CANDIDATES }, (_, place) => of(place))
     const memory = of(CANDIDATES)

@@ -34,7 +34,7 @@ function format ({ halves, wrong, missed, conversations, cost }: Report, shown: 
     ]),
   ]))
   const list = (title: string, outcomes: readonly PairOutcome[]) => [title, ...outcomes.map(
-    ({ half, kind, said, later, proposed }) => `  ${half}, ${kind}: ${said} / ${later}${proposed ? ` (${proposed})` : ''}`,
+    ({ half, kind, said, later, proposed }) => `  ${half}, ${proposed ?? kind}: ${said} / ${later}`,
   )].join('\n')
   blocks.push(list(`Wrongly proposed: ${wrong.length}`, wrong), list(`Missed: ${missed.length}`, missed))
   for (const { data, turns, comparisons, proposals, ms_a_turn: ms } of conversations) {
@@ -71,7 +71,9 @@ await runBench(async (args) => {
   const listed = outcomes.filter(({ half }) => values['held-out'] || half === 'tuning')
   const conversations: ConversationFigures[] = []
   for (const path of values.data) conversations.push(await measureConversations(path))
-  const halves = Object.fromEntries(HALVES.map((half) => [half, figuresOf(outcomes.filter((one) => one.half === half))]))
+  const halves = Object.fromEntries(HALVES.map((half) => (
+    [half, figuresOf(outcomes.filter((one) => one.half === half))]
+  )))
   const report: Report = {
     bench: 'contradictions',
     halves,

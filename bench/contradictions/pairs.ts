@@ -40,10 +40,17 @@ export async function measurePairs (): Promise<PairOutcome[]> {
     const instantOf = (text: string | undefined, otherwise: number) => text === undefined ? otherwise : Date.parse(text)
     const trust = 'trusted'
     const [found] = findSuperseded({
-      text: pair.later, speaker: pair.later_by, occurredAt: instantOf(pair.later_at, LATER_AT), trust,
+      text: pair.later,
+      speaker: pair.later_by,
+      occurredAt: instantOf(pair.later_at, LATER_AT),
+      trust,
       key: pair.later_key ?? null,
     }, [{
-      memoryId: 'said', text: pair.said, speaker: pair.said_by, occurredAt: instantOf(pair.said_at, SAID_AT), trust,
+      memoryId: 'said',
+      text: pair.said,
+      speaker: pair.said_by,
+      occurredAt: instantOf(pair.said_at, SAID_AT),
+      trust,
       key: pair.said_key ?? null,
     }])
     return { ...pair, half: HALVES[index % 2]!, proposed: found?.because, detail: found?.detail }
