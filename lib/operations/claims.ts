@@ -33,6 +33,8 @@ export interface Claim {
   readonly of: string
   readonly verb: string
   readonly isNegated: boolean
+  /** Whether it tells of the end of something: `I quit smoking in January`. */
+  readonly isEnd: boolean
   /** Whether it has a word of change. */
   readonly isChange: boolean
   /** Whether it says that it is one of several: `too`, `another`. */
@@ -184,6 +186,8 @@ const LEADS = setOf(`so and but also well actually finally now currently turns o
 /** A reason or a beginning, which is no part of what is stated. */
 const LEAD_PREPOSITIONS = setOf('after since as for')
 const REASONS = setOf('since because after until')
+/** What somebody prefers another thing to. */
+const COMPARED = setOf('over than to since because after until')
 
 /** Verbs of states and habits, of which a statement in the present holds until it changes. */
 const STATE_VERBS = wordsOf(`live reside stay park sit keep work drive ride commute bank report weigh prefer study
@@ -368,9 +372,10 @@ function claimOf (clause: string, isChange: boolean, shown: string): Claim | und
     of: subject.of,
     verb: group.verb,
     isNegated: isDenied || group.isNegated,
+    isEnd: group.isEnd,
     isChange: isChangeOfClause,
     isAddition: ADDITION.test(text),
-    phrases: phrases.filter(({ preposition }) => !REASONS.has(preposition)),
+    phrases: phrases.filter(({ preposition }) => !(group.verb === 'prefer' ? COMPARED : REASONS).has(preposition)),
   }
 }
 

@@ -240,7 +240,7 @@ const TIMES = canonicalSetOf(`ago day week month year last january february marc
 /** The negated statement must not be narrower: who eats no meat on Fridays eats meat. */
 function isNegationOf (before: Claim, now: Claim): boolean {
   const [negated, stated] = before.isNegated ? [before, now] : [now, before]
-  const denied = contentOf(negated).filter((word) => !TIMES.has(word) && !word.startsWith('#'))
+  const denied = contentOf(negated).filter((word) => !negated.isEnd || !(TIMES.has(word) || /^#[nd]/.test(word)))
   const said = new Set(contentOf(stated))
   if (denied.some((word) => POINTERS.has(word)) || !denied.every((word) => said.has(word))) return false
   if (negated.verb === 'end') return denied.length > 0
