@@ -466,9 +466,10 @@ function verbGroup (
     const form = next()
     if (form === 'been') {
       at++
-      verb = stem(next())
-      if (!next().endsWith('ing')) return undefined
-      at++
+      skipNegation()
+      if (/^(?:to|there|)$/.test(next())) return undefined
+      verb = next().endsWith('ing') ? stem(next()) : 'be'
+      if (verb !== 'be') at++
     } else if (FINITE.has(form) && form.endsWith('ed')) {
       verb = FINITE.get(form)!
       at++
