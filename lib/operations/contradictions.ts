@@ -292,7 +292,7 @@ function differingPhrases (before: Claim, now: Claim): Difference | undefined {
   for (const to of now.phrases) {
     const from = before.phrases.find(({ preposition }) => preposition === to.preposition) ??
       (to.hasNumber
-        ? undefined
+        ? before.phrases.find(({ masked }) => now.verb === 'be' && masked === to.masked)
         : before.phrases.find(({ preposition, hasNumber }) => (
           !hasNumber && directed(now.verb, preposition) === directed(now.verb, to.preposition)
         )))
