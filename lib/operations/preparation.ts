@@ -6,7 +6,7 @@ import { mapGivingWay } from '../base/event-loop.js'
 import type { Mutable } from '../base/members.js'
 import { invalidRequest, type FieldError } from '../base/service-error.js'
 import type { BankSettings } from '../config/schema.js'
-import { optionalValues, TEXTS, type Retained } from '../stores/memory-fields.js'
+import { type Life, newLife, optionalValues, TEXTS, type Retained } from '../stores/memory-fields.js'
 import { speakerProblem, statedSpeaker, trimSpeaker } from '../stores/speaker.js'
 import type { Memory, Metadata } from '../stores/vector-store.js'
 import { normalForm } from '../text/normal-form.js'
@@ -21,8 +21,10 @@ export interface CheckedItem extends Pick<Memory, 'text' | Retained> {
   redactions: readonly string[]
 }
 
+const MAX_KEY_BYTES = 1024
 /** Shared by all items without tags, so that an import of many holds fewer objects. */
 const NO_TAGS: readonly string[] = Object.freeze([])
+const NO_IDS: readonly string[] = NO_TAGS
 
 /**
  * Checks one item against the bank's policy.
@@ -50,6 +52,8 @@ export function checkItem (
   const checks: Partial<Record<string, (text: string) => string | undefined>> = {
     document_id: (id) => checkDocumentId(id, key),
     speaker: (speaker) => speakerProblem(speaker) ?? conflict(speaker, item),
+    // In an index, where a row has at most 2704 bytes.
+    key: (key) => Buffer.byteLength(key) > MAX_KEY_BYTES ? `must not be larger than ${MAX_KEY_BYTES} bytes` : undefined,
   }
   const optional = optionalValues(({ column, kind }) => {
     const given = item[column]
@@ -59,13 +63,21 @@ export function checkItem (
     check(column, checkText(text) ?? checks[column]?.(text))
     return text
   })
+  const { validFrom, validUntil } = optional
+  if (validFrom !== null && validUntil !== null && validUntil <= validFrom) {
+    check('valid_until', 'must be after valid_from')
+  }
+  const supersedes = item.supersedes === undefined
+    ? NO_IDS
+    : [...new Set(item.supersedes.map((id) => id.toLowerCase()))].sort()
   const { metadata: screened, redactions, errors: wrong } = screenMetadata(
     item.metadata ?? {}, settings, optional.speaker === null ? undefined : 'speaker',
   )
   for (const { field, message } of wrong) check(field, message)
   if (errors.length > 0) throw invalidRequest(errors)
   const metadata = withSpeaker(screened, optional.speaker)
-  return { text, tags, metadata, ...optional, speaker: optional.speaker ?? statedSpeaker(metadata), redactions }
+  const speaker = optional.speaker ?? statedSpeaker(metadata)
+  return { text, tags, metadata, ...optional, speaker, supersedes, redactions }
 }
 
 function conflict (speaker: string, { metadata }: RetainItem): string | undefined {
@@ -93,6 +105,10 @@ export interface IdentifiedItem {
   retainedAt: number
   /** The trust of its writer. */
   trust: Trust
+  /** The principal of its writer. */
+  changedBy: string | null
+  /** Of an import: what else is told of its life. */
+  life?: Partial<Life>
 }
 
 /**
@@ -109,13 +125,23 @@ export async function prepare (items: readonly IdentifiedItem[], signal?: AbortS
   })
 }
 
-function toMemory ({ item, memoryId, retainedAt, trust }: IdentifiedItem): Mutable<Memory> {
+function toMemory ({ item, memoryId, retainedAt, trust, changedBy, life }: IdentifiedItem): Mutable<Memory> {
   const { redactions: _redactions, ...values } = item
-  return { memoryId, retainedAt, trust, tokens: TokenCount.of(item.text), ...values }
+  return {
+    memoryId,
+    retainedAt,
+    trust,
+    tokens: TokenCount.of(item.text),
+    ...newLife({ changedAt: retainedAt, changedBy }),
+    ...life,
+    ...values,
+  }
 }
 
 /** The parts of a memory that are inspected. */
-type InspectedMemory = Omit<Memory, 'memoryId' | 'retainedAt' | 'trust' | 'tokens'>
+type InspectedMemory = Pick<
+  Memory, typeof LABELS[number] | 'text' | 'tags' | 'metadata' | 'occurredAt' | 'validFrom' | 'validUntil'
+>
 
 /** What the texts of a memory show. */
 interface Inspection {
@@ -126,7 +152,7 @@ interface Inspection {
 }
 
 /** Inspects a memory. */
-function inspect (memory: InspectedMemory): Inspection {
+export function inspect (memory: InspectedMemory): Inspection {
   const isSuspect = suspicionIn(memory.text, labelsOf(memory))
   return { isSuspect, fingerprint: fingerprintOf(memory) }
 }
@@ -137,7 +163,7 @@ function suspicionIn (text: string, labels: string): boolean {
 }
 
 /** The speaker is in the metadata too. */
-const LABELS = TEXTS.filter((name) => name !== 'text' && name !== 'speaker')
+const LABELS = TEXTS.filter((name) => name !== 'text' && name !== 'speaker' && name !== 'changedBy')
 /** White space other than a single space. */
 const SPACES = /[^\S ]\s*| \s+/gu
 
@@ -156,13 +182,16 @@ function labelsOf (memory: InspectedMemory): string {
 
 /**
  * Identifies exact repeats: SHA-256 in hex of the content after NFC, trimming and collapsing of white space, and of the
- * set of tags, the document and the time.
+ * set of tags, the document and the time; where they are told, of the key and the validity too.
  */
 export function fingerprintOf ({
-  text, tags, documentId, occurredAt,
-}: Pick<Memory, 'text' | 'tags' | 'documentId' | 'occurredAt'>): string {
+  text, tags, documentId, occurredAt, key, validFrom, validUntil,
+}: Pick<
+  Memory, 'text' | 'tags' | 'documentId' | 'occurredAt' | 'key' | 'validFrom' | 'validUntil'
+>): string {
   const content = normalForm(text, 'NFC').trim().replace(SPACES, ' ')
-  return hash('sha256', JSON.stringify([content, tags, documentId, occurredAt]))
+  const life = key === null && validFrom === null && validUntil === null ? [] : [key, validFrom, validUntil]
+  return hash('sha256', JSON.stringify([content, tags, documentId, occurredAt, ...life]))
 }
 
 /** More keys than fit in the largest size of metadata that can be configured. */

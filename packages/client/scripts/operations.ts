@@ -109,7 +109,9 @@ function membersOf ({ parameters = [] }: Operation): Parameter[] {
   return parameters.filter(({ in: place, name }) => place !== 'header' || name.startsWith('if-'))
 }
 
-function bodyMember ({ method, path, operationId }: Operation): string {
+/** @returns the member that is the body of a request; undefined when its members are those of the request */
+function bodyMember ({ method, path, operationId }: Operation): string | undefined {
+  if (method === 'POST') return undefined
   if (method === 'PATCH') return 'patch'
   const last = path.split('/').at(-1)!
   if (method !== 'PUT' || !/^\w+$/.test(last)) {
@@ -149,9 +151,11 @@ function requestInterface (operation: Operation): string {
     const member = name.replaceAll('-', '_')
     return `${comment([description], '  ')}  ${member}${required ? `: ${type}` : `?: ${type} | undefined`}\n`
   })
-  const bodyLine = body === undefined ? '' : `  ${bodyMember(operation)}: Schemas['${body.name}']\n`
+  const own = body === undefined ? undefined : bodyMember(operation)
+  const bodyLine = body === undefined || own === undefined ? '' : `  ${own}: Schemas['${body.name}']\n`
+  const extended = body === undefined || own !== undefined ? '' : ` extends ${body.name}`
   return `/** The request of \`${methodName(operation)}\`. */\n` +
-    `export interface ${requestType(operation)!} {\n${members.join('')}${bodyLine}}\n`
+    `export interface ${requestType(operation)!}${extended} {\n${members.join('')}${bodyLine}}\n`
 }
 
 function methodName ({ operationId, isAdmin }: Operation): string {
@@ -187,7 +191,9 @@ function methodOf (schemas: Document['components']['schemas'], operation: Operat
     ...inPath, ...inHeader.map((name) => name.replaceAll('-', '_')), ...bodyName === undefined ? [] : [bodyName],
   ]
   const query = named.length === 0 ? 'request' : 'query'
-  const pattern = named.length === 0 ? 'request' : `{ ${[...named, ...hasQuery ? ['...query'] : []].join(', ')} }`
+  const isFlat = body?.isEmpty === false && members.length > 0 && bodyName === undefined
+  const others = [...hasQuery ? ['...query'] : [], ...isFlat ? ['...body'] : []]
+  const pattern = named.length === 0 ? 'request' : `{ ${[...named, ...others].join(', ')} }`
   const isOptional = members.length > 0 && !members.some(({ required }) => required)
   const parameters = [
     ...type === undefined ? [] : [`${pattern}: T.${type}${isOptional ? ' = {}' : ''}`],
@@ -198,7 +204,7 @@ function methodOf (schemas: Document['components']['schemas'], operation: Operat
     `method: '${method}'`,
     page ? 'path' : `path: ${pathText}`,
     ...hasQuery ? [page ? `query: withCursor(${query}, cursor)` : query === 'query' ? 'query' : 'query: request'] : [],
-    ...body === undefined ? [] : [`json: ${bodyName ?? (body.isEmpty ? '{}' : 'request')}`],
+    ...body === undefined ? [] : [`json: ${bodyName ?? (body.isEmpty ? '{}' : isFlat ? 'body' : 'request')}`],
     ...headersOf(body?.contentType, inHeader),
     `safety: '${safety}'`,
     // Some of its members tell an answer from another JSON document.
