@@ -79,7 +79,7 @@ export async function measureParaphrases (): Promise<ParaphraseFigures[]> {
   return Object.entries({ first, second }).map(([half, pairs]): ParaphraseFigures => {
     const proposed = pairs.filter(({ said, later }) => {
       const of = (text: string, occurredAt: number) => (
-        { text, speaker: 'user', occurredAt, trust: 'trusted' as const, memoryId: 'said' }
+        { text, speaker: 'user', occurredAt, trust: 'trusted' as const, key: null, memoryId: 'said' }
       )
       return findSuperseded(of(later, LATER_AT), [of(said, SAID_AT)]).length > 0
     })

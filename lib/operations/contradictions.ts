@@ -14,7 +14,7 @@ import { NEGATIONS } from './dedup.js'
 export type SupersededKind = 'same_key' | 'value' | 'number' | 'negation' | 'place' | 'near_duplicate'
 
 /** What is compared of a memory. */
-export type Comparable = Pick<Memory, 'text' | 'speaker' | 'occurredAt' | 'trust'> & { readonly key?: string | null }
+export type Comparable = Pick<Memory, 'text' | 'speaker' | 'occurredAt' | 'trust' | 'key'>
 
 export interface Superseded {
   readonly memoryId: string
@@ -34,14 +34,14 @@ const SHOWN_CHARACTERS = 120
  * @returns in the order of the candidates, each at most once
  */
 export function findSuperseded (
-  memory: Comparable, candidates: ReadonlyArray<Comparable & { readonly memoryId: string }>,
+  memory: Comparable, candidates: ReadonlyArray<Comparable & Pick<Memory, 'memoryId'>>,
 ): Superseded[] {
   const found: Superseded[] = []
   let later: Reading | undefined
   for (const candidate of candidates) {
     if (!isAtLeast(memory.trust, candidate.trust) || isEarlier(memory, candidate)) continue
     const { memoryId, key } = candidate
-    if (key !== undefined && key !== null && key === memory.key) {
+    if (key !== null && key === memory.key) {
       found.push({ memoryId, because: 'same_key', detail: `Both have the key "${shorten(key, SHOWN_CHARACTERS)}".` })
       continue
     }

@@ -4,7 +4,7 @@ import t from 'tap'
 import { findSuperseded, type Comparable } from '../../../lib/operations/contradictions.js'
 
 const memory = (text: string, more: Partial<Comparable> = {}): Comparable => ({
-  text, speaker: 'Ann', occurredAt: null, trust: 'trusted', ...more,
+  text, speaker: 'Ann', occurredAt: null, trust: 'trusted', key: null, ...more,
 })
 /** Why the later text may supersede the earlier one. */
 const because = (said: string, later: string, ofSaid: Partial<Comparable> = {}, ofLater: Partial<Comparable> = {}) => (
