@@ -52,6 +52,8 @@ interface FieldDefinition {
   readonly imported?: TSchema
   /** Whether the event of a webhook may have it. */
   readonly event?: true
+  /** Whether a memory that was never changed, and of which no more is told, has the default of `newLife` or null. */
+  readonly life?: true
   /** Its value in the examples of the documentation; default null. */
   readonly example?: unknown
 }
@@ -196,6 +198,7 @@ export const MEMORY_FIELDS = {
   version: {
     column: 'version',
     kind: 'count',
+    life: true,
     answered: Type.Integer({ description: 'Counts the changes of the memory from 1; in quotes, its entity tag.' }),
     imported: Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1 }),
     example: 1,
@@ -203,6 +206,7 @@ export const MEMORY_FIELDS = {
   state: {
     column: 'state',
     kind: 'state',
+    life: true,
     answered: Type.Enum([...STATES], {
       title: 'MemoryState',
       description: 'superseded: another memory took its place. retired: somebody took it back.',
@@ -214,6 +218,7 @@ export const MEMORY_FIELDS = {
   key: {
     column: 'key',
     kind: 'text',
+    life: true,
     nullable: true,
     answered: Type.String({ description: 'The slot that the memory fills, such as `ada/employer`.' }),
     told: true,
@@ -230,6 +235,7 @@ export const MEMORY_FIELDS = {
   validFrom: {
     column: 'valid_from',
     kind: 'instant',
+    life: true,
     nullable: true,
     answered: Type.String({ format: 'date-time', description: 'From when on it is so in the world.' }),
     told: true,
@@ -239,6 +245,7 @@ export const MEMORY_FIELDS = {
   validUntil: {
     column: 'valid_until',
     kind: 'instant',
+    life: true,
     nullable: true,
     answered: Type.String({ format: 'date-time', description: 'Until when it was so in the world, exclusive.' }),
     told: true,
@@ -248,6 +255,7 @@ export const MEMORY_FIELDS = {
   supersedes: {
     column: 'supersedes',
     kind: 'ids',
+    life: true,
     answered: Type.Array(MemoryId, { description: 'The memories whose place it took.' }),
     told: true,
     retained: Type.Array(MemoryId, {
@@ -258,6 +266,7 @@ export const MEMORY_FIELDS = {
   supersededBy: {
     column: 'superseded_by',
     kind: 'id',
+    life: true,
     nullable: true,
     answered: Type.String({ format: 'uuid', description: 'The memory that took its place.' }),
     told: true,
@@ -266,6 +275,7 @@ export const MEMORY_FIELDS = {
   kind: {
     column: 'kind',
     kind: 'memoryKind',
+    life: true,
     answered: Type.Enum([...MEMORY_KINDS], {
       title: 'MemoryKind',
       description: 'fact: derived from other memories by a model. Absent of a memory as it was retained.',
@@ -276,6 +286,7 @@ export const MEMORY_FIELDS = {
   derivedFrom: {
     column: 'derived_from',
     kind: 'ids',
+    life: true,
     answered: Type.Array(MemoryId, { description: 'The memories that a fact was derived from.' }),
     told: true,
     imported: Ids,
@@ -284,6 +295,7 @@ export const MEMORY_FIELDS = {
   changedAt: {
     column: 'changed_at',
     kind: 'instant',
+    life: true,
     answered: Type.String({
       format: 'date-time', description: 'When this version was made; absent of the first one, made at `retained_at`.',
     }),
@@ -293,7 +305,7 @@ export const MEMORY_FIELDS = {
   /** The principal that made this version; null for an anonymous caller. */
   changedBy: { column: 'changed_by', kind: 'text', nullable: true, imported: Type.String({ maxLength: 512 }) },
   /** Why this version was made. */
-  reason: { column: 'reason', kind: 'text', nullable: true, imported: Type.String({ maxLength: 1024 }) },
+  reason: { column: 'reason', kind: 'text', nullable: true, life: true, imported: Type.String({ maxLength: 1024 }) },
 } as const satisfies Record<string, FieldDefinition>
 
 type Fields = typeof MEMORY_FIELDS
@@ -335,9 +347,29 @@ type OmittedColumn = Fields[Answered & (With<'nullable', true> | With<'kind', 't
 function mapped<N extends FieldName, T> (
   fields: FieldsOf<N>, key: 'name' | 'column', valueOf: (field: Field<N>) => unknown,
 ): T {
-  const result: Record<string, unknown> = {}
+  const result = emptyOf(fields, key)
   for (const field of fields) result[field[key]] = valueOf(field)
   return result as T
+}
+
+const templates = new WeakMap<readonly object[], { name?: object, column?: object }>()
+
+/**
+ * An object with all the members, to be given values. V8 turns an object to which many members are added one by one
+ * into a slow dictionary; a copy of one that has them stays fast.
+ */
+function emptyOf (
+  fields: ReadonlyArray<Pick<Field, 'name' | 'column'>>, key: 'name' | 'column',
+): Record<string, unknown> {
+  let known = templates.get(fields)
+  if (known === undefined) templates.set(fields, known = {})
+  known[key] ??= Object.fromEntries(fields.map((field) => [field[key], null]))
+  return { ...known[key] }
+}
+
+/** A memory without values, of which every record of one is a copy. */
+export function emptyMemory (): Record<string, unknown> {
+  return emptyOf(FIELDS, 'name')
 }
 
 /** The values of all fields, each from its entry in the table. */
