@@ -2,6 +2,7 @@ import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyReques
 import { type TObject, type TProperties, type TSchema, Type } from 'typebox'
 import { rateLimitHeaders } from '../http/rate-limit-headers.js'
 import { disconnectSignal } from '../http/disconnect-signal.js'
+import { withoutUndefined } from '../lib/base/members.js'
 import { invalidField } from '../lib/base/service-error.js'
 import type { RequestContext } from '../lib/access/context.js'
 import { type Precondition, UNSET_ETAG } from '../lib/operations/bank-configurations.js'
@@ -73,6 +74,13 @@ interface Parts {
   answer: TSchema
 }
 
+/** A schema of an object, with what documents it. */
+interface Annotated extends Pick<TObject, 'properties'> {
+  title?: string
+  description?: string
+  examples?: unknown[]
+}
+
 /** Compiled schemas are kept by the schema, so that several gateways of a process share them. */
 const known = new WeakMap<Operation, Parts>()
 
@@ -139,8 +147,12 @@ function split ({ request, answer, body }: Operation, method: string, url: strin
     const properties: TProperties = Object.fromEntries(members.filter(([name]) => belongs(name)))
     return Object.keys(properties).length === 0 ? undefined : strict(properties)
   }
-  const rest = inPath.length === 0 ? request : part((name) => !inPath.includes(name))
+  // The name of a request is that of its body.
+  const { title, description, examples }: Annotated = request
+  const named = (members: TObject) => ({ ...members, ...withoutUndefined({ title, description, examples }) })
   const hasBody = !BODYLESS.includes(method)
+  const others = inPath.length === 0 ? request : part((name) => !inPath.includes(name))
+  const rest = others === undefined || others === request || !hasBody ? others : named(others)
   return {
     params: part((name) => inPath.includes(name)),
     querystring: hasBody ? undefined : rest,

@@ -97,6 +97,7 @@ async function memoriesOf (
         : await embeddings.embed(passages.map(({ start, end }) => text.slice(start, end)), {})
       memories.push({
         ...optionalValues(() => null),
+        message: null,
         memoryId,
         text,
         tags: [],

@@ -59,6 +59,7 @@ export class MemorySource {
     this.#count += 1
     return {
       ...optionalValues(() => null),
+      message: null,
       memoryId: this.#newId(),
       text,
       tags: [`tag-${Math.floor(this.#random() * TAGS)}`],

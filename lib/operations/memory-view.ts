@@ -6,8 +6,8 @@ import {
 import type { TokenBudget } from './token-budget.js'
 
 const {
-  occurred_at: occurredAt, memory_id: memoryId, retained_at: _retainedAt, speaker: _speaker, text: _text, trust: _trust,
-  ...others
+  occurred_at: occurredAt, memory_id: memoryId, message: _message, retained_at: _retainedAt, speaker: _speaker,
+  text: _text, trust: _trust, ...others
 } = viewedSchemas
 
 /**
@@ -38,7 +38,7 @@ export type MemoryView = Static<typeof MemoryView>
 
 export function memoryView (memory: MemoryRecord | Hit | ReflectSource): MemoryView {
   const {
-    occurred_at: occurred, retained_at: retained, speaker, text, memory_id: id, trust, ...rest
+    occurred_at: occurred, message: _message, retained_at: retained, speaker, text, memory_id: id, trust, ...rest
   } = viewedMembers(memory)
   return withoutUndefined({
     occurred_at: occurred,

@@ -6,7 +6,7 @@ import { mapGivingWay } from '../base/event-loop.js'
 import type { Mutable } from '../base/members.js'
 import { invalidRequest, type FieldError } from '../base/service-error.js'
 import type { BankSettings } from '../config/schema.js'
-import { optionalValues, TEXTS, type Retained } from '../stores/memory-fields.js'
+import { type MessageFields, optionalValues, TEXTS, type Retained } from '../stores/memory-fields.js'
 import { speakerProblem, statedSpeaker, trimSpeaker } from '../stores/speaker.js'
 import type { Memory, Metadata } from '../stores/vector-store.js'
 import { normalForm } from '../text/normal-form.js'
@@ -17,12 +17,18 @@ import { instantField } from './records.js'
 import type { RetainItem } from './schemas.js'
 
 /** An item whose fields passed the cheap checks. Expensive work follows after its admission. */
-export interface CheckedItem extends Pick<Memory, 'text' | Retained> {
+export interface CheckedItem extends Pick<Memory, 'text' | 'message' | Retained> {
   redactions: readonly string[]
 }
 
 /** Shared by all items without tags, so that an import of many holds fewer objects. */
 const NO_TAGS: readonly string[] = Object.freeze([])
+
+/** An item to check. */
+interface GivenItem extends RetainItem {
+  /** Only of a conversation and of an import. */
+  message?: MessageFields
+}
 
 /**
  * Checks one item against the bank's policy.
@@ -31,7 +37,7 @@ const NO_TAGS: readonly string[] = Object.freeze([])
  * @throws ServiceError invalid_request that names every invalid field
  */
 export function checkItem (
-  item: RetainItem, { key, settings }: Pick<OpenBank, 'key' | 'settings'>, at: string,
+  item: GivenItem, { key, settings }: Pick<OpenBank, 'key' | 'settings'>, at: string,
   textField = 'content',
 ): CheckedItem {
   const errors: FieldError[] = []
@@ -47,6 +53,8 @@ export function checkItem (
   const tags = item.tags === undefined ? NO_TAGS : [...new Set(item.tags)].sort()
   for (const tag of tags) check('tags', checkText(tag) ?? (tag.trim() === '' ? 'must not be blank' : undefined))
   if (item.document_id === undefined && item.replace_document === true) check('replace_document', 'needs document_id')
+  const { message = null } = item
+  if (message !== null) check('message', checkMessage(message, item))
   const checks: Partial<Record<string, (text: string) => string | undefined>> = {
     document_id: (id) => checkDocumentId(id, key),
     speaker: (speaker) => speakerProblem(speaker) ?? conflict(speaker, item),
@@ -65,7 +73,19 @@ export function checkItem (
   for (const { field, message } of wrong) check(field, message)
   if (errors.length > 0) throw invalidRequest(errors)
   const metadata = withSpeaker(screened, optional.speaker)
-  return { text, tags, metadata, ...optional, speaker: optional.speaker ?? statedSpeaker(metadata), redactions }
+  const speaker = optional.speaker ?? statedSpeaker(metadata)
+  return { text, tags, metadata, ...optional, speaker, message, redactions }
+}
+
+function checkMessage (
+  { role, name = role, id = role, digest }: MessageFields, { document_id: document }: RetainItem,
+): string | undefined {
+  if (document === undefined) return 'needs document_id'
+  for (const text of [role, name]) {
+    const problem = speakerProblem(text)
+    if (problem !== undefined) return problem
+  }
+  return checkText(role) ?? checkText(name) ?? checkText(id) ?? checkText(digest)
 }
 
 function conflict (speaker: string, { metadata }: RetainItem): string | undefined {
@@ -146,21 +166,34 @@ const SPACES = /[^\S ]\s*| \s+/gu
  * a tag like `system:linux` would look like a speaker's turn. Empty for a memory without any.
  */
 function labelsOf (memory: InspectedMemory): string {
-  const { tags, metadata } = memory
+  const { tags, metadata, message } = memory
   const labels = [
-    ...LABELS.flatMap((name) => memory[name] ?? []), ...tags,
+    ...LABELS.flatMap((name) => memory[name] ?? []), ...tags, message?.role ?? [], message?.id ?? [],
     ...Object.entries(metadata).flat().filter((part) => typeof part === 'string'),
   ]
   return labels.length === 0 ? '' : ['', ...labels].join(' , ')
 }
 
+/** The roles of messages that have instructions for a model instead of being a turn of the conversation. */
+const INSTRUCTIONS = /^(?:system|developer)$/i
+
+export function isInstruction ({ role }: Pick<MessageFields, 'role'>): boolean {
+  return INSTRUCTIONS.test(role)
+}
+
 /**
  * Identifies exact repeats: SHA-256 in hex of the content after NFC, trimming and collapsing of white space, and of the
- * set of tags, the document and the time.
+ * set of tags, the document and the time. A message is what its id says, else what stands in its place of the
+ * conversation; instructions stand in it once. So it equals no other memory of the same text.
  */
 export function fingerprintOf ({
-  text, tags, documentId, occurredAt,
-}: Pick<Memory, 'text' | 'tags' | 'documentId' | 'occurredAt'>): string {
+  text, tags, documentId, occurredAt, message,
+}: Pick<Memory, 'text' | 'tags' | 'documentId' | 'occurredAt' | 'message'>): string {
+  if (message !== null) {
+    const { id, digest, position } = message
+    const place = id !== undefined ? ['id', id] : isInstruction(message) ? ['text', digest] : [position, digest]
+    return hash('sha256', JSON.stringify([documentId, 'message', ...place]))
+  }
   const content = normalForm(text, 'NFC').trim().replace(SPACES, ' ')
   return hash('sha256', JSON.stringify([content, tags, documentId, occurredAt]))
 }

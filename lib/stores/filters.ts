@@ -10,7 +10,7 @@ export function compileFilters (filters: ListFilters): Condition | undefined {
   const {
     tags, metadata, speakers, documentIds, occurredAfter, occurredBefore, asOf, minTrust = 'suspect',
   } = filters
-  const { trust, undated, retainedAfter, retainedBefore } = filters
+  const { trust, undated, messages, retainedAfter, retainedBefore } = filters
   if (tags !== undefined) conditions.push(tagCondition(tags.values, tags.match))
   if (metadata !== undefined) {
     for (const [key, value] of Object.entries(metadata)) {
@@ -32,6 +32,7 @@ export function compileFilters (filters: ListFilters): Condition | undefined {
   if (minTrust !== 'suspect') conditions.push((memory) => isAtLeast(memory.trust, minTrust))
   if (trust !== undefined) conditions.push((memory) => memory.trust === trust)
   if (undated !== undefined) conditions.push((memory) => memory.occurredAt === null)
+  if (messages !== undefined) conditions.push((memory) => memory.message !== null)
   if (retainedAfter !== undefined) conditions.push((memory) => memory.retainedAt >= retainedAfter)
   if (retainedBefore !== undefined) conditions.push((memory) => memory.retainedAt < retainedBefore)
   if (conditions.length === 0) return undefined

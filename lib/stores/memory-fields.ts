@@ -5,12 +5,26 @@ import { MAX_SPEAKER_CHARACTERS } from './speaker.js'
 
 export type Metadata = Record<string, string | number | boolean | null>
 
+/** Of a memory that is a message of a conversation, which its `documentId` names. */
+export interface MessageFields {
+  /** For instance `user` or `assistant`. */
+  readonly role: string
+  readonly name?: string
+  /** Given by whoever sent it; unique in its conversation. */
+  readonly id?: string
+  /** How many messages stand before it, from 0; those with instructions for the model are not counted. */
+  readonly position: number
+  /** Equal for messages of one role, name and text as they were sent. */
+  readonly digest: string
+}
+
 /** The values that a field may have: their type in the program. What a database has instead is in sql/rows.ts. */
 interface Values {
   id: string
   text: string
   texts: readonly string[]
   object: Readonly<Metadata>
+  message: MessageFields
   /** Milliseconds since the epoch; RFC 3339 on the wire. */
   instant: number
   trust: Trust
@@ -48,6 +62,9 @@ export const trust = (description: string) => Type.Enum([...TRUST_LEVELS], { tit
 export const MemoryId = Type.String({
   format: 'uuid', description: 'UUIDv7.', examples: ['01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e5f'],
 })
+/** Of the role and of the id of a message. */
+export const MAX_ROLE_CHARACTERS = 64
+export const MAX_MESSAGE_ID_CHARACTERS = 255
 /** Maximum number of tags of a memory or a filter. */
 export const MAX_TAGS = 100
 const Tag = Type.String({ minLength: 1, maxLength: 128 })
@@ -61,6 +78,24 @@ export const MetadataSchema = Type.Unsafe<Metadata>({
   title: 'Metadata',
   description: 'A flat object whose values are strings, numbers, booleans or null. Numbers are those of JavaScript: ' +
     'send an id beyond 2^53 as a string.',
+})
+
+const MessageSchema = (type: 'object' | ['object', 'null']) => ({
+  type,
+  properties: {
+    role: { type: 'string', minLength: 1, maxLength: MAX_ROLE_CHARACTERS },
+    name: { type: 'string', minLength: 1, maxLength: MAX_SPEAKER_CHARACTERS },
+    id: { type: 'string', minLength: 1, maxLength: MAX_MESSAGE_ID_CHARACTERS },
+    position: {
+      type: 'integer', minimum: 0, maximum: 1e9, description: 'How many messages stand before it, from 0.',
+    },
+    digest: {
+      type: 'string', minLength: 1, maxLength: 64, description: 'Equal for messages of one role, name and text.',
+    },
+  },
+  required: ['role', 'position', 'digest'],
+  additionalProperties: false,
+  description: 'What the memory is in its conversation, which `document_id` names.',
 })
 
 const OCCURRED = 'When the event that the memory describes happened.'
@@ -156,6 +191,16 @@ export const MEMORY_FIELDS = {
       '`metadata.speaker`, else the role of a chat message in `metadata.role`. It is kept as `metadata.speaker`.'),
     event: true,
     example: 'Alice',
+  },
+  /** A retain makes no messages: they come through the operations on conversations. */
+  message: {
+    column: 'message',
+    kind: 'message',
+    nullable: true,
+    answered: Type.Unsafe<MessageFields | null>({
+      ...MessageSchema(['object', 'null']), description: 'Of a message of a conversation; null for any other memory.',
+    }),
+    imported: Type.Unsafe<MessageFields>(MessageSchema('object')),
   },
   /** Decided at write time. */
   trust: {
@@ -256,7 +301,8 @@ export const importedSchemas: ImportedSchemas = mapped(
 /** Of a memory without the members that have nothing in them. */
 export const viewedSchemas: ViewedSchemas = mapped(ANSWERED, 'column', (field) => {
   if (!isOmitted(field)) return field.answered
-  return Type.Optional(field.nullable === true ? Type.Unsafe({ ...field.answered, type: 'string' }) : field.answered!)
+  const type = field.kind === 'message' ? 'object' : 'string'
+  return Type.Optional(field.nullable === true ? Type.Unsafe({ ...field.answered, type }) : field.answered!)
 })
 
 type ViewedMembers = {

@@ -4,15 +4,17 @@ import { giveWay, isDue } from '../../base/event-loop.js'
 import { compareText } from '../../text/normal-form.js'
 import { compileFilters } from '../filters.js'
 import type {
-  BankStatistics, BankSummary, DayCounts, DayRange, DocumentReplacement, ImportOptions, ImportOutcome, InsertOutcome,
-  LateVectors, ListBanksRequest, ListFilters, ListRequest, Memory, Neighbourhood, NeighboursRequest, NewMemory,
+  BankStatistics, BankSummary, ConversationSummary, DayCounts, DayRange, DocumentReplacement, ImportOptions,
+  ImportOutcome, InsertOptions, InsertOutcome, LateVectors, ListBanksRequest, ListConversationsRequest, ListFilters,
+  ListRequest, Memory, Neighbourhood, NeighboursRequest, NewMemory,
   RemovedBank, RemoveOptions, RemoveOutcome, Scan, SearchRequest, SearchResult, Selector, StoredMemory, StoreHealth,
   Unembedded, VectorStore, WriteOptions,
 } from '../vector-store.js'
 import { configBytes, InMemoryBankConfigs } from './bank-configs.js'
 import { Bank, Capacity, Entry, neededBytes } from './bank.js'
 import {
-  collectStatistics, countDays, countUpTo, listPage, neighbourhood, noStatistics, summarise, unembeddedPage,
+  collectStatistics, conversationsPage, countDays, countUpTo, listPage, neighbourhood, noStatistics, summarise,
+  unembeddedPage,
 } from './reads.js'
 import { searchBanks } from './search.js'
 import { placeIn, SortedList } from './sorted-list.js'
@@ -58,9 +60,9 @@ export class InMemoryVectorStore implements VectorStore {
   }
 
   async insert (
-    key: BankKey, memories: readonly NewMemory[], options: WriteOptions,
+    key: BankKey, memories: readonly NewMemory[], options: InsertOptions,
   ): Promise<InsertOutcome[]> {
-    return await this.#write(key, options, memories, (bank) => planInsertInto(bank, memories))
+    return await this.#write(key, options, memories, (bank) => planInsertInto(bank, memories, options.expectNew))
   }
 
   async replaceDocuments (
@@ -170,6 +172,11 @@ export class InMemoryVectorStore implements VectorStore {
   async countByDay (key: BankKey, range: DayRange): Promise<DayCounts> {
     const bank = await this.#bank(key, range.now)
     return bank === undefined ? { before: 0, byDay: new Map() } : await countDays(bank, range)
+  }
+
+  async listConversations (key: BankKey, request: ListConversationsRequest): Promise<ConversationSummary[]> {
+    const bank = await this.#bank(key, request.now)
+    return bank === undefined ? [] : await conversationsPage(bank, request)
   }
 
   async scan (key: BankKey, now: number, signal?: AbortSignal): Promise<Scan> {

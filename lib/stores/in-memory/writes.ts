@@ -15,7 +15,13 @@ export interface WritePlan<T> {
   outcome: T
 }
 
-export function planInsertInto (bank: Bank, memories: readonly NewMemory[]): WritePlan<InsertOutcome[]> {
+/** @throws MemoryChangedError with `expectNew`, when one of the memories is a repeat of one in the bank */
+export function planInsertInto (
+  bank: Bank, memories: readonly NewMemory[], expectNew = false,
+): WritePlan<InsertOutcome[]> {
+  if (expectNew && memories.some(({ fingerprint }) => bank.byFingerprint.has(fingerprint))) {
+    throw new MemoryChangedError()
+  }
   const added = new Map<string, NewMemory>()
   const removed: Entry[] = []
   /** By the id of a memory of the bank: the memory of the call that takes its place. */

@@ -42,7 +42,7 @@ function filterConditions (filters: ListFilters, parameters: Parameters): string
   const {
     tags, metadata, speakers, documentIds, occurredAfter, occurredBefore, asOf, minTrust = 'suspect',
   } = filters
-  const { trust, undated, retainedAfter, retainedBefore } = filters
+  const { trust, undated, messages, retainedAfter, retainedBefore } = filters
   if (tags !== undefined) {
     const condition = tagFilter(tags, parameters)
     if (condition === undefined) return undefined
@@ -75,6 +75,7 @@ function filterConditions (filters: ListFilters, parameters: Parameters): string
   }
   if (trust !== undefined) conditions.push(`m.trust = ${parameters.bind(trust)}`)
   if (undated !== undefined) conditions.push('m.occurred_at is null')
+  if (messages !== undefined) conditions.push('m.message is not null')
   if (retainedAfter !== undefined) conditions.push(`m.retained_at >= ${parameters.bind(retainedAfter)}::float8::bigint`)
   if (retainedBefore !== undefined) {
     conditions.push(`m.retained_at < ${parameters.bind(retainedBefore)}::float8::bigint`)

@@ -44,7 +44,7 @@ const COLUMNS: readonly InsertedColumn[] = [
     type: TYPES[kind] ?? '',
     valueOf: (memory: NewMemory) => write(memory[name]),
     ...(kind === 'texts' && { expression: `array(select jsonb_array_elements_text(g.${column}::jsonb))` }),
-    ...(kind === 'object' && { expression: `g.${column}::jsonb` }),
+    ...((kind === 'object' || kind === 'message') && { expression: `g.${column}::jsonb` }),
   })),
   { column: 'fingerprint', type: '', valueOf: ({ fingerprint }) => fingerprint },
   {

@@ -2,7 +2,7 @@ import { bankKeyString, bankOfKey, type BankKey } from '../../access/context.js'
 import { readTrust } from '../../access/trust.js'
 import { TokenCount } from '../../text/tokens.js'
 import { FIELDS, type FieldKind, type FieldName, memoryValues, type MEMORY_FIELDS } from '../memory-fields.js'
-import type { Memory, Metadata } from '../vector-store.js'
+import type { Memory, MessageFields, Metadata } from '../vector-store.js'
 
 /** What a row has of a field. */
 interface RowValues {
@@ -10,6 +10,7 @@ interface RowValues {
   text: string
   texts: string[]
   object: string
+  message: string
   instant: number
   trust: string
   tokens: number
@@ -23,7 +24,7 @@ type RowValue<F> = F extends { readonly kind: infer K extends FieldKind }
 /** A row with the columns of READ_COLUMNS. */
 export type MemoryRow = { [K in FieldName as Fields[K]['column']]: RowValue<Fields[K]> }
 
-const SELECTED: Partial<Record<FieldKind, string>> = { id: 'text', object: 'text', instant: 'float8' }
+const SELECTED: Partial<Record<FieldKind, string>> = { id: 'text', object: 'text', message: 'text', instant: 'float8' }
 
 /** A memory's columns as `toMemory` expects them, from the table with the alias m. */
 export const READ_COLUMNS = FIELDS.map(({ column, kind }) => {
@@ -32,7 +33,10 @@ export const READ_COLUMNS = FIELDS.map(({ column, kind }) => {
 }).join(', ')
 
 const READ: { [K in FieldKind]?: (value: RowValues[K]) => unknown } = {
-  object: (text) => JSON.parse(text) as Metadata, trust: readTrust, tokens: TokenCount.known,
+  object: (text) => JSON.parse(text) as Metadata,
+  message: (text) => JSON.parse(text) as MessageFields,
+  trust: readTrust,
+  tokens: TokenCount.known,
 }
 
 export function toMemory (row: MemoryRow): Memory {

@@ -4,7 +4,8 @@ import { compareText } from '../../text/normal-form.js'
 import { sumTokens } from '../../text/tokens.js'
 import {
   type DocumentReplacement, type EmbeddingSpace, IDEMPOTENCY_LIFETIME_MS, IdempotencyKeyTaken, type IdempotentWrite,
-  type ImportOptions, type ImportOutcome, type InsertOutcome, type LateVectors, type NewMemory, recordText,
+  type ImportOptions, type ImportOutcome, type InsertOptions, type InsertOutcome, type LateVectors, MemoryChangedError,
+  type NewMemory, recordText,
   type RemovedBank, type RemoveOptions, type RemoveOutcome, type Selector, type WriteOptions,
 } from '../vector-store.js'
 import type { SqlBankConfigs } from './bank-configs.js'
@@ -79,7 +80,7 @@ export class SqlWriter {
   }
 
   async insert (
-    bank: BankKey, memories: readonly NewMemory[], { now, idempotency, signal }: WriteOptions,
+    bank: BankKey, memories: readonly NewMemory[], { now, idempotency, signal, expectNew }: InsertOptions,
   ): Promise<InsertOutcome[]> {
     if (memories.length === 0 && idempotency === undefined) return []
     const work = await this.#begin(bank, memories, now)
@@ -88,13 +89,17 @@ export class SqlWriter {
       const insertion = await this.#insertAlone(memories, work, signal)
       if (insertion !== undefined) {
         const { outcomes, counts, unembedded } = insertion
+        if (expectNew === true) requireNew(outcomes)
         await this.#afterCommit(bank, write, { memories: counts.memories, unembedded })
         return outcomes
       }
     }
     return await this.#run(bank, write, async (tx, changes) => {
       const { counts, replaced } = await removeLowerTrust(tx, work.schema, bank, memories, now)
-      return (await this.#add(tx, memories, counts, { ...work, replaced }, changes)).outcomes
+      if (expectNew === true && replaced.size > 0) throw new MemoryChangedError()
+      const { outcomes } = await this.#add(tx, memories, counts, { ...work, replaced }, changes)
+      if (expectNew === true) requireNew(outcomes)
+      return outcomes
     }, { keepPlans: memories.length === 1 })
   }
 
@@ -286,6 +291,11 @@ returning k.key`, [
     this.#shard = (this.#shard + 1) % STATISTICS_SHARDS
     return this.#shard
   }
+}
+
+/** @throws MemoryChangedError when one of the memories was in the bank before */
+function requireNew (outcomes: readonly InsertOutcome[]): void {
+  if (outcomes.some(({ stored }) => !stored)) throw new MemoryChangedError()
 }
 
 /** The error that makes the transaction roll back and retry. */

@@ -3,8 +3,9 @@
  * operators. What a method does follows from its operation:
  *
  * - path parameters, query parameters and the headers If-Match and If-None-Match are members of its request;
- * - a body is the request itself; beside other parameters, it is the member `patch` of a PATCH, otherwise the member
- *   that is named like the last part of the path; a body without members is not asked for;
+ * - a body is the request itself; beside other parameters, the members of that of a POST are members of the request,
+ *   and another is the member `patch` of a PATCH, otherwise the member that is named like the last part of the path; a
+ *   body without members is not asked for;
  * - an Idempotency-Key makes it a write that may be repeated with its key, and its options WriteOptions;
  * - GET, and POST with `x-repeatable` in the document, may be repeated freely, everything else may not;
  * - a query with `cursor` and an answer with `next_cursor` and one array make it a Listing.
@@ -109,7 +110,9 @@ function membersOf ({ parameters = [] }: Operation): Parameter[] {
   return parameters.filter(({ in: place, name }) => place !== 'header' || name.startsWith('if-'))
 }
 
-function bodyMember ({ method, path, operationId }: Operation): string {
+/** The member that is the body. @returns undefined when the other members of the request are its members */
+function bodyMember ({ method, path, operationId }: Operation): string | undefined {
+  if (method === 'POST') return undefined
   if (method === 'PATCH') return 'patch'
   const last = path.split('/').at(-1)!
   if (method !== 'PUT' || !/^\w+$/.test(last)) {
@@ -149,9 +152,11 @@ function requestInterface (operation: Operation): string {
     const member = name.replaceAll('-', '_')
     return `${comment([description], '  ')}  ${member}${required ? `: ${type}` : `?: ${type} | undefined`}\n`
   })
-  const bodyLine = body === undefined ? '' : `  ${bodyMember(operation)}: Schemas['${body.name}']\n`
+  const bodyName = body && bodyMember(operation)
+  const bodyLine = bodyName === undefined ? '' : `  ${bodyName}: Schemas['${body!.name}']\n`
+  const base = body !== undefined && bodyName === undefined ? ` extends ${body.name}` : ''
   return `/** The request of \`${methodName(operation)}\`. */\n` +
-    `export interface ${requestType(operation)!} {\n${members.join('')}${bodyLine}}\n`
+    `export interface ${requestType(operation)!}${base} {\n${members.join('')}${bodyLine}}\n`
 }
 
 function methodName ({ operationId, isAdmin }: Operation): string {
@@ -182,12 +187,15 @@ function methodOf (schemas: Document['components']['schemas'], operation: Operat
   const inPath = members.filter(({ in: place }) => place === 'path').map(({ name }) => name)
   const inHeader = members.filter(({ in: place }) => place === 'header').map(({ name }) => name)
   const hasQuery = members.some(({ in: place }) => place === 'query')
-  const bodyName = members.length > 0 && body !== undefined ? bodyMember(operation) : undefined
+  const isBeside = members.length > 0 && body !== undefined
+  const bodyName = isBeside ? bodyMember(operation) : undefined
+  const hasBodyMembers = isBeside && bodyName === undefined
   const named = [
     ...inPath, ...inHeader.map((name) => name.replaceAll('-', '_')), ...bodyName === undefined ? [] : [bodyName],
   ]
   const query = named.length === 0 ? 'request' : 'query'
-  const pattern = named.length === 0 ? 'request' : `{ ${[...named, ...hasQuery ? ['...query'] : []].join(', ')} }`
+  const rest = hasQuery ? ['...query'] : hasBodyMembers ? ['...body'] : []
+  const pattern = named.length === 0 ? 'request' : `{ ${[...named, ...rest].join(', ')} }`
   const isOptional = members.length > 0 && !members.some(({ required }) => required)
   const parameters = [
     ...type === undefined ? [] : [`${pattern}: T.${type}${isOptional ? ' = {}' : ''}`],
@@ -198,7 +206,7 @@ function methodOf (schemas: Document['components']['schemas'], operation: Operat
     `method: '${method}'`,
     page ? 'path' : `path: ${pathText}`,
     ...hasQuery ? [page ? `query: withCursor(${query}, cursor)` : query === 'query' ? 'query' : 'query: request'] : [],
-    ...body === undefined ? [] : [`json: ${bodyName ?? (body.isEmpty ? '{}' : 'request')}`],
+    ...body === undefined ? [] : [`json: ${bodyName ?? (hasBodyMembers ? 'body' : body.isEmpty ? '{}' : 'request')}`],
     ...headersOf(body?.contentType, inHeader),
     `safety: '${safety}'`,
     // Some of its members tell an answer from another JSON document.

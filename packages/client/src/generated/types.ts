@@ -23,6 +23,9 @@ export type AdminBanksAnswer = Schemas['AdminBanksAnswer']
 /** The providers and settings of this process and their state. Contains no secrets and no addresses. */
 export type AdminStatus = Schemas['AdminStatus']
 
+/** What became of the messages. */
+export type AppendMessagesAnswer = Schemas['AppendMessagesAnswer']
+
 /** A bank. */
 export type Bank = Schemas['Bank']
 
@@ -45,8 +48,20 @@ export type BankStatistics = Schemas['BankStatistics']
 /** A page of banks. */
 export type BanksPage = Schemas['BanksPage']
 
+/** A conversation. */
+export type Conversation = Schemas['Conversation']
+
+/** Messages to append, in order. */
+export type ConversationMessages = Schemas['ConversationMessages']
+
+/** A page of conversations. */
+export type ConversationsPage = Schemas['ConversationsPage']
+
 /** What was deleted. */
 export type DeleteBankAnswer = Schemas['DeleteBankAnswer']
+
+/** The messages that were deleted. */
+export type DeletedMessages = Schemas['DeletedMessages']
 
 /** The stages that one memory passed in a recall. */
 export type ExplainRecallAnswer = Schemas['ExplainRecallAnswer']
@@ -71,6 +86,15 @@ export type Memory = Schemas['Memory']
  * `document_id` is returned alone.
  */
 export type MemoryNeighbours = Schemas['MemoryNeighbours']
+
+/** A page of a conversation. */
+export type MessagesPage = Schemas['MessagesPage']
+
+/** How many messages to delete. */
+export type PopMessages = Schemas['PopMessages']
+
+/** The messages that were deleted. */
+export type PoppedMessages = Schemas['PoppedMessages']
 
 /** The hits, best first. */
 export type RecallAnswer = Schemas['RecallAnswer']
@@ -202,6 +226,50 @@ export interface GetMemoryNeighboursRequest {
   /** Id of a bank. */
   bank_id: In<'getMemoryNeighbours', 'path'>['bank_id']
   memory_id: In<'getMemoryNeighbours', 'path'>['memory_id']
+}
+
+/** The request of `listConversations`. */
+export interface ListConversationsRequest {
+  /** Number of entries in one page. Clamped to 1–200. Default 50. */
+  limit?: In<'listConversations', 'query'>['limit'] | undefined
+  /** `next_cursor` of the previous page. */
+  cursor?: In<'listConversations', 'query'>['cursor'] | undefined
+  /** Id of a bank. */
+  bank_id: In<'listConversations', 'path'>['bank_id']
+}
+
+/** The request of `listMessages`. */
+export interface ListMessagesRequest {
+  /** Number of messages in one page. Clamped to 1–200. Default 50. */
+  limit?: In<'listMessages', 'query'>['limit'] | undefined
+  /** `next_cursor` of a page: the messages before it. Default: the newest messages. */
+  before?: In<'listMessages', 'query'>['before'] | undefined
+  /** `memory_id` of a message: the messages after it; or `next_cursor` of such a page. Not with `before`. */
+  after?: In<'listMessages', 'query'>['after'] | undefined
+  /** Id of a bank. */
+  bank_id: In<'listMessages', 'path'>['bank_id']
+  conversation_id: In<'listMessages', 'path'>['conversation_id']
+}
+
+/** The request of `appendMessages`. */
+export interface AppendMessagesRequest extends ConversationMessages {
+  /** Id of a bank. */
+  bank_id: In<'appendMessages', 'path'>['bank_id']
+  conversation_id: In<'appendMessages', 'path'>['conversation_id']
+}
+
+/** The request of `popMessages`. */
+export interface PopMessagesRequest extends PopMessages {
+  /** Id of a bank. */
+  bank_id: In<'popMessages', 'path'>['bank_id']
+  conversation_id: In<'popMessages', 'path'>['conversation_id']
+}
+
+/** The request of `deleteConversation`. */
+export interface DeleteConversationRequest {
+  /** Id of a bank. */
+  bank_id: In<'deleteConversation', 'path'>['bank_id']
+  conversation_id: In<'deleteConversation', 'path'>['conversation_id']
 }
 
 /** The request of `getBankConfig`. */
