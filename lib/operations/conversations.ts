@@ -94,6 +94,12 @@ export const deleteConversation = operation({
 const MAX_PLANS = 10
 /** Maximum number of messages that one read of a store returns. */
 const READ_MESSAGES = 500
+/**
+ * The end of a transcript may arrive after a longer one. So many turns further back it is looked for, if it has enough
+ * turns that nobody says the same again.
+ */
+const LATE_TURNS = 100
+const MIN_LATE_TURNS = 3
 /** The types of parts whose texts are kept, in the forms of several APIs. */
 const TEXT_PARTS: ReadonlySet<string> = new Set(['text', 'input_text', 'output_text'])
 const TOOL_ROLES = /^(?:tool|function)$/i
@@ -303,15 +309,15 @@ class StoredMessages {
   }
 }
 
-/** Reads as many turns from the end of the conversation as were sent. */
+/** Reads the turns at the end of the conversation with which those that were sent can be aligned. */
 async function readEnd (deps: Dependencies, { bank, conversationId, sent }: Append): Promise<StoredMessages> {
   const stored = new StoredMessages()
-  const turns = countTurns(sent)
-  for await (const memory of messagesInOrder(deps, { bank, conversationId }, 'newest', sent.length + 1)) {
+  const compared = comparedTurns(countTurns(sent))
+  for await (const memory of messagesInOrder(deps, { bank, conversationId }, 'newest', compared + 1)) {
     const { message } = memory
     if (message === null) continue
     stored.add(memory, message)
-    if (!isInstruction(message) && message.position < stored.end - turns) return stored
+    if (!isInstruction(message) && message.position < stored.end - compared) return stored
   }
   stored.isWhole = true
   return stored
@@ -330,6 +336,11 @@ async function readBeginning (
   }
 }
 
+/** The number of turns at the end with which so many are compared. */
+function comparedTurns (turns: number): number {
+  return turns < MIN_LATE_TURNS ? turns : turns + LATE_TURNS
+}
+
 function countTurns (sent: Append['sent']): number {
   return sent.filter((one) => one !== undefined && !isInstruction(one)).length
 }
@@ -340,7 +351,11 @@ async function * messagesInOrder (
 ): AsyncGenerator<Memory> {
   const limit = Math.min(expected, READ_MESSAGES)
   const request: ListRequest = {
-    now: clock(), limit, filters: filtersOf(conversationId), current: true, order: order === 'oldest' ? order : undefined,
+    now: clock(),
+    limit,
+    filters: filtersOf(conversationId),
+    current: true,
+    order: order === 'oldest' ? order : undefined,
   }
   for (let after: Memory | undefined; ;) {
     const page = await store.list(bank.key, { ...request, after })
@@ -395,15 +410,19 @@ function requireSame ({ at, digest, id }: Sent, message: Pick<MessageFields, 'di
 
 /**
  * Aligns turns with those of the conversation: at its beginning, as an older transcript or one that grew, or at its
- * end, so that the overlap is the longest; where something stands it must be the same turn, and where something was
- * forgotten it may be any. A transcript in which only a later part differs, because an answer was made again, is
- * compared turn by turn from there on. What is undefined is new.
- * In steps: the turns times the starts, at most 1,000 of each, and a start ends at its first difference.
+ * end, so that the overlap is the longest, or wholly before its end; where something stands it must be the same turn,
+ * and where something was forgotten it may be any. A transcript in which only a later part differs, because an answer
+ * was made again, is compared turn by turn from there on. What is undefined is new.
+ * In steps: the turns times the starts, about 1,000 of each, and a start ends at its first difference.
  */
 function align (turns: readonly Sent[], stored: StoredMessages): Found[] {
   const first = compareFrom(0, turns, stored)
   if (first.agreeing > 0 && !first.differs) return first.found
-  for (let start = Math.max(1, stored.end - turns.length); start < stored.end; start++) {
+  const starts = (from: number, until: number) => (
+    Array.from({ length: Math.max(0, until - Math.max(1, from)) }, (_, index) => Math.max(1, from) + index)
+  )
+  const atEnd = stored.end - turns.length
+  for (const start of [...starts(atEnd, stored.end), ...starts(stored.end - comparedTurns(turns.length), atEnd)]) {
     const { found, agreeing, differs } = compareFrom(start, turns, stored)
     if (agreeing > 0 && !differs) return found
   }

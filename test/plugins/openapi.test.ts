@@ -265,7 +265,7 @@ await t.test('the answers of the service satisfy the document', async (t) => {
     'GET /v1/banks/{bank_id}/memories/{memory_id}': await get(`/v1/banks/shown/memories/${id}`),
     'POST /v1/banks/{bank_id}/conversations/{conversation_id}/messages': await post(
       '/v1/banks/shown/conversations/talk/messages',
-      { messages: [{ role: 'user', content: 'One.' }, { role: 'tool', content: '2' }, { role: 'ai', content: 'Two.' }] },
+      { messages: [{ role: 'user', content: 'One.' }, { role: 'tool', content: '2' }, { role: 'ai', content: '2' }] },
     ),
     'GET /v1/banks/{bank_id}/conversations': await get('/v1/banks/shown/conversations'),
     'GET /v1/banks/{bank_id}/conversations/{conversation_id}/messages': await get(

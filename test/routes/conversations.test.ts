@@ -84,6 +84,13 @@ await t.test('a transcript that grows stores each turn once', async (t) => {
   t.same(await contents('grows'), ['hello', 'hi', 'ok', 'fine', 'ok', 'fine', 'bye'])
 })
 
+await t.test('the end of a transcript that arrives late is known', async (t) => {
+  const whole = turns('a', 'b', 'c', 'd', 'e', 'f', 'g', 'h')
+  await append('late', whole)
+  t.same(await counts('late', whole.slice(2, 5)), [0, 3])
+  t.same(await counts('late', whole.slice(3, 5)), [2, 0], 'too few to tell that they are not said again')
+})
+
 await t.test('messages that are sent once each are stored each', async (t) => {
   for (const text of ['one', 'ok', 'two', 'ok', 'three']) t.same(await counts('each', said(text)), [1, 0], text)
   t.same(await counts('each', said('three')), [0, 1], 'the last again')
