@@ -120,7 +120,7 @@ const Conversation = strict({
   conversation_id: Type.String(),
   message_count: Type.Integer(),
   last_message_at: Type.String({ format: 'date-time', description: 'When its newest message was stored.' }),
-}, { title: 'Conversation', description: 'A conversation.' })
+}, { title: 'ConversationSummary', description: 'A conversation in a list.' })
 
 export const ConversationsAnswer = strict({
   conversations: Type.Array(Conversation, { description: 'Ordered by id.' }),

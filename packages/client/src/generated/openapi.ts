@@ -1220,16 +1220,6 @@ export interface components {
             /** @description Null on the last page. A page before it may have fewer banks than `limit`, or none, when the caller may not read the others. */
             next_cursor: string | null;
         };
-        /** @description A conversation. */
-        Conversation: {
-            conversation_id: string;
-            message_count: number;
-            /**
-             * Format: date-time
-             * @description When its newest message was stored.
-             */
-            last_message_at: string;
-        };
         /** @description A message in the form that chat APIs have. Calls of tools and their results (`role: "tool"`) are not stored. */
         ConversationMessage: {
             /** @description Unique in the conversation. Without ids, messages are told apart by their place in it. */
@@ -1255,10 +1245,20 @@ export interface components {
         ConversationMessages: {
             messages: components["schemas"]["ConversationMessage"][];
         };
+        /** @description A conversation in a list. */
+        ConversationSummary: {
+            conversation_id: string;
+            message_count: number;
+            /**
+             * Format: date-time
+             * @description When its newest message was stored.
+             */
+            last_message_at: string;
+        };
         /** @description A page of conversations. */
         ConversationsPage: {
             /** @description Ordered by id. */
-            conversations: components["schemas"]["Conversation"][];
+            conversations: components["schemas"]["ConversationSummary"][];
             /** @description Null on the last page. */
             next_cursor: string | null;
         };

@@ -182,7 +182,7 @@ export abstract class CallerOperations {
   /** List the conversations of a bank. */
   listConversations (
     { bank_id, ...query }: T.ListConversationsRequest, options?: CallOptions,
-  ): Listing<T.Conversation, T.ConversationsPage> {
+  ): Listing<T.ConversationSummary, T.ConversationsPage> {
     const path = pathOf`/v1/banks/${bank_id}/conversations`
     return new Listing((cursor) => this.#transport.json<T.ConversationsPage>({
       method: 'GET',

@@ -48,11 +48,11 @@ export type BankStatistics = Schemas['BankStatistics']
 /** A page of banks. */
 export type BanksPage = Schemas['BanksPage']
 
-/** A conversation. */
-export type Conversation = Schemas['Conversation']
-
 /** Messages to append, in order. */
 export type ConversationMessages = Schemas['ConversationMessages']
+
+/** A conversation in a list. */
+export type ConversationSummary = Schemas['ConversationSummary']
 
 /** A page of conversations. */
 export type ConversationsPage = Schemas['ConversationsPage']
