@@ -36,6 +36,23 @@ create table memories (
   tokens integer not null,
   -- How far it may be believed: suspect, untrusted or trusted (lib/access/trust.ts).
   trust text collate "C" not null,
+  -- The changes of the memory are counted from 1. Rows of this table are of the state `current`; what is superseded or
+  -- retired is in memories_past.
+  version integer not null,
+  state text collate "C" not null,
+  -- A slot that one current memory of the bank fills.
+  key text collate "C",
+  -- Since when and until when it is so in the world, half-open.
+  valid_from bigint,
+  valid_until bigint,
+  supersedes uuid[] not null,
+  superseded_by uuid,
+  kind text collate "C" not null,
+  derived_from uuid[] not null,
+  -- When, by whom and why this version was made.
+  changed_at bigint not null,
+  changed_by text,
+  reason text,
   -- UTF-16 offsets of the passages in the text, half-open; element n belongs to ordinal n - 1.
   passage_starts integer[] not null,
   passage_ends integer[] not null,
@@ -69,6 +86,7 @@ create index memories_in_document on memories (bank_key, document_id, place, mem
   where document_id is not null;
 create index memories_without_document on memories (bank_key, place, memory_id) include (question, expires_at, passage_length)
   where document_id is null;
+create unique index memories_keyed on memories (bank_key, key) where key is not null;
 -- A conversation in its order, and the conversations of a bank.
 create index memories_in_conversation on memories (bank_key, document_id, retained_at, memory_id) include (expires_at)
   where message is not null;
@@ -103,6 +121,38 @@ create table embeddings (
 );
 -- Inline as long as a page has room: an exact search reads every vector of a bank.
 alter table embeddings alter column embedding set storage main;
+
+-- What is past: superseded and retired memories, and the earlier versions of all memories, in tables of the same form
+-- that reads of what is current never touch. A last version has the id of its memory; an earlier one has an id of its
+-- own, the id of its memory in version_of, and no expires_at, because it lasts as long as its memory.
+create table memories_past (
+  like memories including generated including storage,
+  version_of uuid,
+  -- When the next version was made.
+  ended_at bigint,
+  redacted boolean not null default false,
+  -- What the version had as expires_at.
+  told_expires_at bigint,
+  primary key (bank_key, memory_id)
+);
+create index memories_past_in_order on memories_past (bank_key, retained_at, memory_id);
+create index memories_past_in_document on memories_past (bank_key, document_id, place, memory_id)
+  where document_id is not null;
+create index memories_past_without_document on memories_past (bank_key, place, memory_id) where document_id is null;
+create index memories_past_versions on memories_past (bank_key, version_of) where version_of is not null;
+create index memories_past_expiring on memories_past (bank_key, expires_at) where expires_at is not null;
+
+create table postings_past (like postings including all);
+create table embeddings_past (like embeddings including all);
+
+-- How many memories were removed, by when they had been retained: a rollback tells how many it cannot bring back.
+create table removed_memories (
+  bank_key text collate "C" not null,
+  removed_at bigint not null,
+  retained_at bigint not null,
+  memories integer not null,
+  primary key (bank_key, removed_at, retained_at)
+);
 
 -- Counts for BM25 and for totals, in a few rows a bank so that writers do not wait for each other's commit. A bank's
 -- are summed.

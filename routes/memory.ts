@@ -11,6 +11,8 @@ import { deleteBank, getBank, getBankGrowth, getBankStatistics, listBanks } from
 import { explainRecall } from '../lib/operations/explain.js'
 import { forget } from '../lib/operations/forget.js'
 import { getMemory, getMemoryNeighbours, listMemories } from '../lib/operations/memories.js'
+import { patchMemory, restoreMemory, retireMemory } from '../lib/operations/memory-changes.js'
+import { listVersions, redactVersion, rollbackBank } from '../lib/operations/memory-versions.js'
 import { recall } from '../lib/operations/recall.js'
 import { retain, retainBatch } from '../lib/operations/retain.js'
 import { reflectRoutes } from './reflect.js'
@@ -44,6 +46,11 @@ export const memoryRoutes: FastifyPluginAsync<MemoryRouteOptions> = async (app, 
   serve(app, 'GET /v1/banks/:bank_id/growth', getBankGrowth)
   serve(app, 'GET /v1/banks/:bank_id/memories/:memory_id/neighbours', getMemoryNeighbours)
 
+  serve(app, 'POST /v1/banks/:bank_id/memories/:memory_id/retire', retireMemory)
+  serve(app, 'POST /v1/banks/:bank_id/memories/:memory_id/restore', restoreMemory)
+  serve(app, 'GET /v1/banks/:bank_id/memories/:memory_id/versions', listVersions)
+  serve(app, 'POST /v1/banks/:bank_id/memories/:memory_id/versions/:version/redact', redactVersion)
+  serve(app, 'POST /v1/banks/:bank_id/rollback', rollbackBank)
   serve(app, 'GET /v1/banks/:bank_id/conversations', listConversations)
   serve(app, 'GET /v1/banks/:bank_id/conversations/:conversation_id/messages', listMessages)
   serve(app, 'POST /v1/banks/:bank_id/conversations/:conversation_id/messages', appendMessages, {
@@ -56,9 +63,12 @@ export const memoryRoutes: FastifyPluginAsync<MemoryRouteOptions> = async (app, 
   serve(app, 'PUT /v1/banks/:bank_id/config', putBankConfig, {
     bodyLimit: CONFIG_BYTES, bodyBound: null, checkedAs: BankConfigurationSchema,
   })
-  // In a scope of its own, because only this route takes a merge patch: a PUT of one would remove what it keeps.
+  // In a scope of its own, because only these routes take a merge patch: a PUT of one would remove what it keeps.
   await app.register(async (scope) => {
     scope.takeJson(MERGE_PATCH)
+    serve(scope, 'PATCH /v1/banks/:bank_id/memories/:memory_id', patchMemory, {
+      mediaTypes: [MERGE_PATCH, 'application/json'],
+    })
     serve(scope, 'PATCH /v1/banks/:bank_id/config', patchBankConfig, {
       bodyLimit: CONFIG_BYTES, bodyBound: null, mediaTypes: [MERGE_PATCH, 'application/json'],
     })

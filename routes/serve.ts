@@ -2,7 +2,6 @@ import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyReques
 import { type TObject, type TProperties, type TSchema, Type } from 'typebox'
 import { rateLimitHeaders } from '../http/rate-limit-headers.js'
 import { disconnectSignal } from '../http/disconnect-signal.js'
-import { withoutUndefined } from '../lib/base/members.js'
 import { invalidField } from '../lib/base/service-error.js'
 import type { RequestContext } from '../lib/access/context.js'
 import { type Precondition, UNSET_ETAG } from '../lib/operations/bank-configurations.js'
@@ -20,13 +19,16 @@ const ENTITY_TAGS = new RegExp(`^${ENTITY_TAG}(?:[ \\t]*,[ \\t]*${ENTITY_TAG})*$
 const EACH_ENTITY_TAG = new RegExp(ENTITY_TAG, 'g')
 
 /** The schema for the OpenAPI document; preconditionOf() checks the values. */
-const Preconditions = Type.Object({
+const IfMatch = {
   'if-match': Type.Optional(Type.String({
     maxLength: 4096,
     description: 'Entity tags, or `*` for any configuration that is set. Nothing is changed unless one of them ' +
-      'is in force.',
+      'is in force. That of a memory is its version in quotes.',
     examples: ['"hXZQ0b1rmzKq7yTnW5cJfA"'],
   })),
+}
+const Preconditions = Type.Object({
+  ...IfMatch,
   'if-none-match': Type.Optional(Type.String({
     description: 'Only `*`: nothing is changed if a configuration is set. Not together with If-Match.',
     examples: ['*'],
@@ -74,13 +76,6 @@ interface Parts {
   answer: TSchema
 }
 
-/** A schema of an object, with what documents it. */
-interface Annotated extends Pick<TObject, 'properties'> {
-  title?: string
-  description?: string
-  examples?: unknown[]
-}
-
 /** Compiled schemas are kept by the schema, so that several gateways of a process share them. */
 const known = new WeakMap<Operation, Parts>()
 
@@ -114,7 +109,7 @@ export function serve (app: FastifyInstance, route: string, operation: Operation
       ...params !== undefined && { params },
       ...querystring !== undefined && { querystring },
       ...idempotent === true && { headers: IdempotencyHeaders },
-      ...conditional === true && { headers: Preconditions },
+      ...conditional !== undefined && { headers: conditional === 'match' ? Type.Object(IfMatch) : Preconditions },
       ...body !== undefined && {
         body: mediaTypes === undefined
           ? body
@@ -128,31 +123,30 @@ export function serve (app: FastifyInstance, route: string, operation: Operation
     },
     handler: async (request, reply) => {
       const idempotency = idempotent === true ? await idempotencyOf(request, reply) : undefined
-      const precondition = conditional === true ? preconditionOf(request) : undefined
+      const precondition = conditional === undefined ? undefined : preconditionOf(request)
       const call = new HttpCall(request, reply, idempotency, precondition)
       const input = inputOf(request, operation, parts)
       const other = own.instead?.(input, call, request, reply)
       if (other !== undefined) return await other
       const answer = await app.memory.run(operation, input, call)
-      if (isTagged(answer)) reply.header('etag', answer.etag)
+      const tag = tagOf(answer)
+      if (tag !== undefined) reply.header('etag', tag)
       return answer
     },
   })
 }
 
-function split ({ request, answer, body }: Operation, method: string, url: string): Parts {
+function split ({ name, request, answer, body }: Operation, method: string, url: string): Parts {
   const inPath = [...url.matchAll(/:([a-z_]+)/g)].map(([, name]) => name!)
   const members = Object.entries<TSchema>(request.properties)
-  const part = (belongs: (name: string) => boolean): TObject | undefined => {
+  const part = (belongs: (name: string) => boolean, options = {}): TObject | undefined => {
     const properties: TProperties = Object.fromEntries(members.filter(([name]) => belongs(name)))
-    return Object.keys(properties).length === 0 ? undefined : strict(properties)
+    return Object.keys(properties).length === 0 ? undefined : strict(properties, options)
   }
-  // The name of a request is that of its body.
-  const { title, description, examples }: Annotated = request
-  const named = (members: TObject) => ({ ...members, ...withoutUndefined({ title, description, examples }) })
   const hasBody = !BODYLESS.includes(method)
-  const others = inPath.length === 0 ? request : part((name) => !inPath.includes(name))
-  const rest = others === undefined || others === request || !hasBody ? others : named(others)
+  const title = `${name.charAt(0).toUpperCase()}${name.slice(1)}Body`
+  const isOther = (name: string) => !inPath.includes(name)
+  const rest = inPath.length === 0 ? request : part(isOther, hasBody ? { title, ...examplesOf(request, isOther) } : {})
   return {
     params: part((name) => inPath.includes(name)),
     querystring: hasBody ? undefined : rest,
@@ -161,13 +155,27 @@ function split ({ request, answer, body }: Operation, method: string, url: strin
   }
 }
 
-function hasTag (answer: TSchema): boolean {
-  return 'properties' in answer && typeof answer.properties === 'object' && answer.properties !== null &&
-    'etag' in answer.properties
+/** The examples of a request, with those of its members that belong to a part of it. */
+function examplesOf (request: TObject, belongs: (name: string) => boolean): { examples?: unknown[] } {
+  const { examples } = request as { examples?: unknown }
+  if (!Array.isArray(examples)) return {}
+  return {
+    examples: examples.map((example) => Object.fromEntries(
+      Object.entries(example as object).filter(([name]) => belongs(name)),
+    )),
+  }
 }
 
-function isTagged (answer: unknown): answer is { etag: string } {
-  return typeof answer === 'object' && answer !== null && 'etag' in answer && typeof answer.etag === 'string'
+/** An answer has an entity tag, or is a memory, whose version is one. */
+function hasTag (answer: TSchema): boolean {
+  if (!('properties' in answer) || typeof answer.properties !== 'object' || answer.properties === null) return false
+  return 'etag' in answer.properties || ('version' in answer.properties && 'text' in answer.properties)
+}
+
+function tagOf (answer: unknown): string | undefined {
+  if (typeof answer !== 'object' || answer === null) return undefined
+  if ('etag' in answer) return typeof answer.etag === 'string' ? answer.etag : undefined
+  return 'version' in answer && 'text' in answer ? `"${String(answer.version)}"` : undefined
 }
 
 /** The members of a request, which the schemas of the route have checked. */

@@ -2,13 +2,14 @@ import { uuidv7Source } from '../../lib/base/ids.js'
 import type { BankKey } from '../../lib/access/context.js'
 import type { EmbeddingProvider } from '../../lib/models/embedding-provider.js'
 import { mergeCandidates } from '../../lib/ranking/candidates.js'
-import { passagesOf } from '../../lib/ranking/passages.js'
+import { passageSpans } from '../../lib/ranking/passages.js'
+import { indexedPassages } from '../../lib/stores/passages.js'
 import { MIN_CANDIDATES, spanFilters } from '../../lib/ranking/search.js'
 import { analyzeQuery } from '../../lib/ranking/query.js'
 import { rankingInputs, scoreBreakdown, SCORER_NAMES } from '../../lib/ranking/scoring/scorers.js'
 import { SignalReader } from '../../lib/ranking/scoring/signals.js'
 import { InMemoryVectorStore } from '../../lib/stores/in-memory/store.js'
-import { optionalValues } from '../../lib/stores/memory-fields.js'
+import { newLife, optionalValues } from '../../lib/stores/memory-fields.js'
 import type { NewMemory, SearchRequest } from '../../lib/stores/vector-store.js'
 import { TokenCount } from '../../lib/text/tokens.js'
 import type { Conversation } from '../recall/conversation.js'
@@ -91,13 +92,14 @@ async function memoriesOf (
       const text = turn.contents[0]!
       const memoryId = newId()
       ids.set(turn.id, memoryId)
-      const passages = passagesOf(text, 2000)
+      const passages = indexedPassages({ text, speaker: null }, passageSpans(text, 2000))
       const vectors = embeddings === undefined
         ? undefined
         : await embeddings.embed(passages.map(({ start, end }) => text.slice(start, end)), {})
       memories.push({
         ...optionalValues(() => null),
         message: null,
+        ...newLife({ changedAt: now, changedBy: null }),
         memoryId,
         text,
         tags: [],

@@ -94,7 +94,7 @@ export async function runRaw ({ raw, schema }: Pick<
     ? nearestStatement(bank, request, request.semantic.vector, { schema, space: SPACE })
     : undefined
   const [nearest] = first === undefined ? [] : await run<Nearest>(first, 'force_custom_plan')
-  const statement = searchStatement(bank, request, { schema, space: SPACE, nearest })
+  const statement = searchStatement(bank, request, { schema, part: 'current', space: SPACE, nearest })
   return statement === undefined ? [] : await run(statement, 'force_generic_plan')
 }
 

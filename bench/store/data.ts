@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { uuidv7Source } from '../../lib/base/ids.js'
 import type { BankKey } from '../../lib/access/context.js'
-import { optionalValues } from '../../lib/stores/memory-fields.js'
+import { newLife, optionalValues } from '../../lib/stores/memory-fields.js'
 import type { EmbeddingSpace, Filters, NewMemory, SearchRequest } from '../../lib/stores/vector-store.js'
 import { analyzeQuery } from '../../lib/ranking/query.js'
 import { analyzeText } from '../../lib/text/analysis.js'
@@ -60,6 +60,7 @@ export class MemorySource {
     return {
       ...optionalValues(() => null),
       message: null,
+      ...newLife({ changedAt: NOW, changedBy: null }),
       memoryId: this.#newId(),
       text,
       tags: [`tag-${Math.floor(this.#random() * TAGS)}`],

@@ -192,15 +192,16 @@ export function schemaCheck<S extends TSchema> (
 /**
  * Applies the contract's rules for bodies before validation, in place: null means that an optional field is absent, and
  * a numeric string is converted where the schema has a number. A map without named properties, such as metadata, keeps
- * its nulls.
+ * its nulls, and so does a field that may be null.
  */
 export function prepareInput (value: unknown, { properties = {} }: SchemaNode): void {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return
   const map = value as Record<string, unknown>
   for (const [name, property] of Object.entries(properties)) {
     const member = Object.hasOwn(map, name) ? map[name] : undefined
-    if (member === null) delete map[name]
-    else if (typeof member === 'string' && isNumeric(property.type)) map[name] = readNumber(member)
+    if (member === null) {
+      if (![property.type].flat().includes('null')) delete map[name]
+    } else if (typeof member === 'string' && isNumeric(property.type)) map[name] = readNumber(member)
     else if (Array.isArray(member) && property.items?.type === 'object') {
       for (const item of member) prepareInput(item, property.items)
     } else if (property.type === 'object') prepareInput(member, property)

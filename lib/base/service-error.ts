@@ -15,10 +15,13 @@ export const ERROR_CODES = {
   idempotency_key_in_flight: 'A request with this idempotency key is still being worked on.',
   message_conflict: 'The conversation has another message under the id of one of these; nothing was stored.',
   conflict: 'Other changes of the same resource were made in the meantime; read it and try again.',
+  place_taken: 'Another memory that is current has the key, or the same content; `memory_ids` names it.',
+  higher_trust: 'A memory of higher trust than the caller\'s would be changed or superseded.',
+  not_current: 'The memory is superseded or retired; restore it before it is changed.',
   configuration_invalid: 'The configuration file has problems and was not applied; `problems` lists them.',
   restart_required: 'The configuration file has changes that need a restart and was not applied; `restart_required` ' +
     'lists them.',
-  precondition_failed: 'The precondition of the request does not hold for the configuration in force.',
+  precondition_failed: 'The precondition of the request does not hold for what is in force.',
   body_too_large: 'The body is longer, deeper or has more elements or lines than the server accepts; `detail` ' +
     'names the limit.',
   answer_too_large: 'The answer would be larger than the server allows (`bounds.answer_bytes`); request less.',
@@ -51,6 +54,7 @@ export interface FieldError {
 
 /** Members of an error's body besides `detail`, `code` and `request_id`. */
 export interface ErrorMembers {
+  memory_ids?: string[]
   errors?: FieldError[]
   /** What is wrong with a configuration file, one sentence for each problem. */
   problems?: string[]

@@ -9,7 +9,7 @@ import type { BankSummary } from '../stores/vector-store.js'
 import type { OpenBank } from './bank-directory.js'
 import { decodeCursor, encodeCursor, isBankPlace, isMemoryPlace } from './cursor.js'
 import type { Dependencies, Call } from './dependencies.js'
-import { needsCountMemories, readListFilters, clamp, nullableInstant, toRecord } from './records.js'
+import { needsCountMemories, readListFilters, clamp, nullableInstant, requireLife, toRecord } from './records.js'
 import {
   MAX_TOTAL, PAGE_SIZE, GROWTH_DAYS, NEIGHBOURS, MAX_GRANTS, type AdminBanksAnswer, type BankAnswer, type BanksAnswer,
   type MemoriesAnswer, type MemoriesQuery, type MemoryRecord, type PageQuery, type StatisticsAnswer, type GrowthAnswer,
@@ -121,6 +121,7 @@ export async function listMemories (
   const place = query.cursor === undefined ? undefined : decodeCursor(query.cursor, isMemoryPlace)
   const now = clock()
   const filters = readListFilters(query)
+  requireLife(store, filters)
   if (store.countMemories === undefined && needsCountMemories(query)) {
     throw new ServiceError(
       'not_supported',

@@ -343,8 +343,8 @@ export type Precondition = readonly string[] | 'set'
 /** The entity tag of a bank without a configuration of its own. */
 export const UNSET_ETAG = '"r0"'
 
-/** @param etag of the configuration in force @throws ServiceError precondition_failed */
-function requirePrecondition (precondition: Precondition | undefined, etag: string): void {
+/** @param etag of what is in force @throws ServiceError precondition_failed */
+export function requirePrecondition (precondition: Precondition | undefined, etag: string): void {
   if (precondition === undefined) return
   const holds = precondition === 'set' ? etag !== UNSET_ETAG : precondition.includes(etag)
   if (!holds) {

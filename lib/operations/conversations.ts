@@ -219,7 +219,8 @@ async function writePlan (
   const { store, indexer, clock, live } = deps
   const { key, settings } = bank
   const trust = live.current.trust.of(call.context)
-  const prepared = await prepare(added.map((memory) => ({ ...memory, trust })), call.signal)
+  const changedBy = call.context.principal ?? null
+  const prepared = await prepare(added.map((memory) => ({ ...memory, trust, changedBy })), call.signal)
   const memories = await indexer.index(prepared, settings.retrieval.chunk_max_characters, call.signal)
   call.signal?.throwIfAborted()
   const redactions = sent.flatMap((one) => one?.item.redactions.map((name) => `${one.at}${name}`) ?? [])
@@ -280,7 +281,7 @@ class StoredMessages {
 
   add (memory: Memory, message: MessageFields): void {
     const { id, digest, position } = message
-    this.newest ??= memory
+    if (this.newest === undefined || memory.retainedAt > this.newest.retainedAt) this.newest = memory
     if (id !== undefined) this.#byKey.set(`id ${id}`, memory)
     if (isInstruction(message)) {
       this.end = Math.max(this.end, position)
@@ -312,6 +313,11 @@ class StoredMessages {
 /** Reads the turns at the end of the conversation with which those that were sent can be aligned. */
 async function readEnd (deps: Dependencies, { bank, conversationId, sent }: Append): Promise<StoredMessages> {
   const stored = new StoredMessages()
+  // Messages that were superseded or retired keep their places, and are no news either.
+  if (deps.store.revise !== undefined) {
+    const past = messagesInOrder(deps, { bank, conversationId }, 'newest', READ_MESSAGES, 'history')
+    for await (const memory of past) if (memory.message !== null) stored.add(memory, memory.message)
+  }
   const compared = comparedTurns(countTurns(sent))
   for await (const memory of messagesInOrder(deps, { bank, conversationId }, 'newest', compared + 1)) {
     const { message } = memory
@@ -347,13 +353,13 @@ function countTurns (sent: Append['sent']): number {
 
 async function * messagesInOrder (
   { store, clock }: Dependencies, { bank, conversationId }: ConversationPlace, order: 'newest' | 'oldest',
-  expected: number,
+  expected: number, state?: 'history',
 ): AsyncGenerator<Memory> {
   const limit = Math.min(expected, READ_MESSAGES)
   const request: ListRequest = {
     now: clock(),
     limit,
-    filters: filtersOf(conversationId),
+    filters: { ...filtersOf(conversationId), ...state !== undefined && { state } },
     current: true,
     order: order === 'oldest' ? order : undefined,
   }

@@ -1,3 +1,4 @@
+import type { BankKey } from '../access/context.js'
 import { formatInstant } from '../base/clock.js'
 import type { Mutable } from '../base/members.js'
 import { finalScore, type RankedCandidate, type Strategy } from '../ranking/candidates.js'
@@ -6,7 +7,8 @@ import { truncate, type Ranked, type RecallObservation, type RetrievalRequest } 
 import { spanFilters } from '../ranking/search.js'
 import { compileFilters } from '../stores/filters.js'
 import {
-  byScore, type Memory, type SearchResult, type Candidate, type CandidateScores, type Filters,
+  byScore, memoryOf, type Memory, type SearchResult, type Candidate, type CandidateScores, type Filters,
+  type VectorStore,
 } from '../stores/vector-store.js'
 import { analyzeText } from '../text/analysis.js'
 import { sumTokens } from '../text/tokens.js'
@@ -46,7 +48,7 @@ async function explain (
   const bank = banks[0]!.key
   await admission.admit('recall', call, banks)
   const memoryId = request.expect.toLowerCase()
-  const memory = await store.get(bank, memoryId, clock())
+  const memory = await memoryAt(store, bank, memoryId, filters.asOf, clock())
   if (memory === undefined) return { memory_id: memoryId, ...NOT_RANKED, verdict: 'not_in_bank', stages: {} }
   const retrieval = retrievalOf(request, search)
   const ranked = await ranking(deps, retrieval)
@@ -84,6 +86,17 @@ async function explain (
   const [bound] = stages.budget.cut_by
   const verdict = bound === undefined ? 'returned' : VERDICTS[bound]
   return { ...answer, found: bound === undefined, verdict, rank, score: finalScore(candidate) }
+}
+
+/** The memory as it is or, if it has versions, as it was at an instant. */
+async function memoryAt (
+  store: VectorStore, bank: BankKey, memoryId: string, asOf: number | undefined, now: number,
+): Promise<Memory | undefined> {
+  const memory = await store.get(bank, memoryId, now)
+  if (memory === undefined || asOf === undefined || memory.changedAt <= asOf) return memory
+  const versions = await store.versions?.(bank, memoryId, now) ?? []
+  const then = versions.find(({ changedAt, endedAt }) => changedAt <= asOf && (endedAt === null || endedAt > asOf))
+  return then === undefined ? memory : memoryOf(then)
 }
 
 async function ranking (deps: Dependencies, request: RetrievalRequest): Promise<ObservedRecall> {
@@ -148,6 +161,8 @@ const FILTER_NAMES = {
   occurredAfter: 'occurred_after',
   occurredBefore: 'occurred_before',
   asOf: 'as_of',
+  state: 'state',
+  validAt: 'valid_at',
   minTrust: 'min_trust',
 } as const satisfies Record<keyof Filters, string>
 
@@ -168,14 +183,19 @@ interface StrategyPlaces {
 
 function failedFilters (memory: Memory, filters: Filters): Failed {
   const names = Object.keys(FILTER_NAMES) as Array<keyof typeof FILTER_NAMES>
+  const { state = 'current' } = filters
+  const hasState = state === 'all' || (memory.state === 'current') === (state === 'current')
   return names
-    .filter((name) => filters[name] !== undefined && compileFilters({ [name]: filters[name] })?.(memory) === false)
+    .filter((name) => name === 'state'
+      ? !hasState
+      : filters[name] !== undefined && compileFilters({ [name]: filters[name] })?.(memory) === false)
     .map((name) => FILTER_NAMES[name])
 }
 
 /** Filters that match the memory and hardly any other. */
-function narrowest ({ tags, metadata, occurredAt, retainedAt }: Memory): Filters {
-  const filters: Mutable<Filters> = { asOf: retainedAt }
+function narrowest ({ tags, metadata, occurredAt, changedAt, state }: Memory): Filters {
+  const filters: Mutable<Filters> = { asOf: changedAt }
+  if (state !== 'current') filters.state = 'history'
   if (tags.length > 0) filters.tags = { values: tags, match: 'all' }
   if (Object.keys(metadata).length > 0) filters.metadata = metadata
   return occurredAt === null ? filters : { ...filters, occurredAfter: occurredAt, occurredBefore: occurredAt + 1 }

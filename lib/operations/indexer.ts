@@ -2,10 +2,10 @@ import type { BankKey } from '../access/context.js'
 import { mapGivingWay } from '../base/event-loop.js'
 import { withoutUndefined } from '../base/members.js'
 import type { EmbeddingProvider } from '../models/embedding-provider.js'
-import { embed, passagesOf } from '../ranking/passages.js'
+import { embed, passageSpans } from '../ranking/passages.js'
+import { indexedPassages } from '../stores/passages.js'
 import { embeddedTexts, nameOf } from '../stores/speaker.js'
-import type { Memory, NewMemory, Passage } from '../stores/vector-store.js'
-import { analyzeText } from '../text/analysis.js'
+import type { NewMemory } from '../stores/vector-store.js'
 import type { EmbeddingBackfill } from './embedding-backfill.js'
 import type { PreparedMemory } from './preparation.js'
 
@@ -39,7 +39,8 @@ export class Indexer {
     const { embeddings, backfill } = this.#options
     const memories = await mapGivingWay(prepared, ({ memory, fingerprint }) => {
       signal?.throwIfAborted()
-      return { ...memory, fingerprint, passages: withSpeaker(memory, passagesOf(memory.text, chunkMaxCharacters)) }
+      const spans = passageSpans(memory.text, chunkMaxCharacters)
+      return { ...memory, fingerprint, passages: indexedPassages(memory, spans) }
     })
     if (embeddings === undefined || memories.length === 0) return memories
     if (backfill !== undefined && (embeddings.deferred === true || backfill.isFailing)) return memories
@@ -75,18 +76,4 @@ export class Indexer {
     if (backfill === undefined) return await write()
     return await backfill.runReplacement(bank, memories.map(({ memoryId }) => memoryId), write)
   }
-}
-
-/**
- * Adds the words of the speaker's name to the first passage, as if it stood before the text, because a question names
- * people. Not a role such as `user`, which every second memory has.
- */
-function withSpeaker (memory: Memory, passages: readonly Passage[]): readonly Passage[] {
-  const speaker = nameOf(memory)
-  const [first, ...others] = passages
-  if (speaker === null || first === undefined) return passages
-  const { terms, length } = analyzeText(speaker)
-  const all = new Map(first.terms)
-  for (const [term, count] of terms) all.set(term, (all.get(term) ?? 0) + count)
-  return [{ ...first, terms: all, length: first.length + length }, ...others]
 }

@@ -1,11 +1,9 @@
-import { Type } from 'typebox'
 import * as banks from './bank-browser.js'
+import { OneMemory } from './memory-changes.js'
 import { operation } from './operation.js'
 import {
   BankId, MemoriesAnswer, MemoriesQuery, MemoryRecord, NeighboursAnswer, NeighboursQuery, strict,
 } from './schemas.js'
-
-const oneMemory = { bank_id: BankId, memory_id: Type.String({ maxLength: 128 }) }
 
 export const listMemories = operation({
   name: 'listMemories',
@@ -23,7 +21,7 @@ export const getMemory = operation({
   tag: 'banks',
   permission: 'read',
   summary: 'Get a memory',
-  request: strict(oneMemory),
+  request: strict(OneMemory),
   answer: MemoryRecord,
   errors: ['answer_too_large', 'not_found'],
   run: banks.getMemory,
@@ -34,7 +32,7 @@ export const getMemoryNeighbours = operation({
   tag: 'banks',
   permission: 'read',
   summary: 'Get a memory and its neighbours in the document',
-  request: strict({ ...oneMemory, ...NeighboursQuery.properties }),
+  request: strict({ ...OneMemory, ...NeighboursQuery.properties }),
   answer: NeighboursAnswer,
   errors: ['answer_too_large', 'not_found', 'not_supported'],
   run: banks.getMemoryNeighbours,

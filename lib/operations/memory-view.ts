@@ -7,7 +7,8 @@ import type { TokenBudget } from './token-budget.js'
 
 const {
   occurred_at: occurredAt, memory_id: memoryId, message: _message, retained_at: _retainedAt, speaker: _speaker,
-  text: _text, trust: _trust, ...others
+  text: _text, trust: _trust, version: _version, changed_at: _changedAt, supersedes: _supersedes, state: stateSchema,
+  ...others
 } = viewedSchemas
 
 /**
@@ -27,6 +28,7 @@ export const MemoryView = strict({
   bank_id: BankId,
   score: Type.Optional(Type.Number({ description: 'From 0 to 1; comparable only within one answer.' })),
   ...others,
+  state: Type.Optional(stateSchema),
   cited: Type.Optional(Type.Boolean({ description: 'Whether the answer of a reflect cites it; absent elsewhere.' })),
   trust: trust('`untrusted` and `suspect` memories may try to mislead their reader.'),
 })
@@ -38,7 +40,8 @@ export type MemoryView = Static<typeof MemoryView>
 
 export function memoryView (memory: MemoryRecord | Hit | ReflectSource): MemoryView {
   const {
-    occurred_at: occurred, message: _message, retained_at: retained, speaker, text, memory_id: id, trust, ...rest
+    occurred_at: occurred, message: _message, retained_at: retained, speaker, text, memory_id: id, trust,
+    version: _version, changed_at: _changedAt, supersedes: _supersedes, state, ...rest
   } = viewedMembers(memory)
   return withoutUndefined({
     occurred_at: occurred,
@@ -49,6 +52,7 @@ export function memoryView (memory: MemoryRecord | Hit | ReflectSource): MemoryV
     bank_id: memory.bank_id,
     score: 'score' in memory ? memory.score : undefined,
     ...rest,
+    state: state === 'current' ? undefined : state,
     cited: 'cited' in memory ? memory.cited : undefined,
     trust,
   })

@@ -46,8 +46,8 @@ export interface Operation<Request extends TObject = TObject, Answer extends TOb
   errors: readonly ErrorCode[]
   /** Whether repeats with an idempotency key get the answer of the first. */
   idempotent?: true
-  /** Whether the caller can require a version of what is changed. */
-  conditional?: true
+  /** Whether the caller can require a version of what is changed; match: which is there in any case. */
+  conditional?: true | 'match'
   /** The member that is the whole body of a request. Default: the body has all members that the path has not. */
   body?: string
   tool?: Tool<Request, Answer>

@@ -9,6 +9,8 @@ import { deleteBank, getBank, getBankGrowth, getBankStatistics, listBanks } from
 import { explainRecall } from './explain.js'
 import { forget } from './forget.js'
 import { getMemory, getMemoryNeighbours, listMemories } from './memories.js'
+import { patchMemory, restoreMemory, retireMemory } from './memory-changes.js'
+import { listVersions, redactVersion, rollbackBank } from './memory-versions.js'
 import { recall } from './recall.js'
 import { reflect } from './reflect.js'
 import { retain, retainBatch } from './retain.js'
@@ -29,6 +31,12 @@ export const OPERATIONS = {
   listMemories,
   getMemory,
   getMemoryNeighbours,
+  patchMemory,
+  retireMemory,
+  restoreMemory,
+  listVersions,
+  redactVersion,
+  rollbackBank,
   appendMessages,
   listMessages,
   listConversations,

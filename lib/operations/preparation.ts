@@ -6,7 +6,9 @@ import { mapGivingWay } from '../base/event-loop.js'
 import type { Mutable } from '../base/members.js'
 import { invalidRequest, type FieldError } from '../base/service-error.js'
 import type { BankSettings } from '../config/schema.js'
-import { type MessageFields, optionalValues, TEXTS, type Retained } from '../stores/memory-fields.js'
+import {
+  type Life, type MessageFields, newLife, optionalValues, TEXTS, type Retained,
+} from '../stores/memory-fields.js'
 import { speakerProblem, statedSpeaker, trimSpeaker } from '../stores/speaker.js'
 import type { Memory, Metadata } from '../stores/vector-store.js'
 import { normalForm } from '../text/normal-form.js'
@@ -21,8 +23,10 @@ export interface CheckedItem extends Pick<Memory, 'text' | 'message' | Retained>
   redactions: readonly string[]
 }
 
+const MAX_KEY_BYTES = 1024
 /** Shared by all items without tags, so that an import of many holds fewer objects. */
 const NO_TAGS: readonly string[] = Object.freeze([])
+const NO_IDS: readonly string[] = NO_TAGS
 
 /** An item to check. */
 interface GivenItem extends RetainItem {
@@ -58,6 +62,8 @@ export function checkItem (
   const checks: Partial<Record<string, (text: string) => string | undefined>> = {
     document_id: (id) => checkDocumentId(id, key),
     speaker: (speaker) => speakerProblem(speaker) ?? conflict(speaker, item),
+    // In an index, where a row has at most 2704 bytes.
+    key: (key) => Buffer.byteLength(key) > MAX_KEY_BYTES ? `must not be larger than ${MAX_KEY_BYTES} bytes` : undefined,
   }
   const optional = optionalValues(({ column, kind }) => {
     const given = item[column]
@@ -67,6 +73,13 @@ export function checkItem (
     check(column, checkText(text) ?? checks[column]?.(text))
     return text
   })
+  const { validFrom, validUntil } = optional
+  if (validFrom !== null && validUntil !== null && validUntil <= validFrom) {
+    check('valid_until', 'must be after valid_from')
+  }
+  const supersedes = item.supersedes === undefined
+    ? NO_IDS
+    : [...new Set(item.supersedes.map((id) => id.toLowerCase()))].sort()
   const { metadata: screened, redactions, errors: wrong } = screenMetadata(
     item.metadata ?? {}, settings, optional.speaker === null ? undefined : 'speaker',
   )
@@ -74,7 +87,7 @@ export function checkItem (
   if (errors.length > 0) throw invalidRequest(errors)
   const metadata = withSpeaker(screened, optional.speaker)
   const speaker = optional.speaker ?? statedSpeaker(metadata)
-  return { text, tags, metadata, ...optional, speaker, message, redactions }
+  return { text, tags, metadata, ...optional, speaker, supersedes, message, redactions }
 }
 
 function checkMessage (
@@ -113,6 +126,10 @@ export interface IdentifiedItem {
   retainedAt: number
   /** The trust of its writer. */
   trust: Trust
+  /** The principal of its writer. */
+  changedBy: string | null
+  /** Of an import: what else is told of its life. */
+  life?: Partial<Life>
 }
 
 /**
@@ -129,13 +146,24 @@ export async function prepare (items: readonly IdentifiedItem[], signal?: AbortS
   })
 }
 
-function toMemory ({ item, memoryId, retainedAt, trust }: IdentifiedItem): Mutable<Memory> {
+function toMemory ({ item, memoryId, retainedAt, trust, changedBy, life }: IdentifiedItem): Mutable<Memory> {
   const { redactions: _redactions, ...values } = item
-  return { memoryId, retainedAt, trust, tokens: TokenCount.of(item.text), ...values }
+  return {
+    memoryId,
+    retainedAt,
+    trust,
+    tokens: TokenCount.of(item.text),
+    ...newLife({ changedAt: retainedAt, changedBy }),
+    ...life,
+    ...values,
+  }
 }
 
 /** The parts of a memory that are inspected. */
-type InspectedMemory = Omit<Memory, 'memoryId' | 'retainedAt' | 'trust' | 'tokens'>
+type InspectedMemory = Pick<
+  Memory,
+  typeof LABELS[number] | 'text' | 'tags' | 'metadata' | 'occurredAt' | 'validFrom' | 'validUntil' | 'message'
+>
 
 /** What the texts of a memory show. */
 interface Inspection {
@@ -146,7 +174,7 @@ interface Inspection {
 }
 
 /** Inspects a memory. */
-function inspect (memory: InspectedMemory): Inspection {
+export function inspect (memory: InspectedMemory): Inspection {
   const isSuspect = suspicionIn(memory.text, labelsOf(memory))
   return { isSuspect, fingerprint: fingerprintOf(memory) }
 }
@@ -157,7 +185,7 @@ function suspicionIn (text: string, labels: string): boolean {
 }
 
 /** The speaker is in the metadata too. */
-const LABELS = TEXTS.filter((name) => name !== 'text' && name !== 'speaker')
+const LABELS = TEXTS.filter((name) => name !== 'text' && name !== 'speaker' && name !== 'changedBy')
 /** White space other than a single space. */
 const SPACES = /[^\S ]\s*| \s+/gu
 
@@ -183,19 +211,23 @@ export function isInstruction ({ role }: Pick<MessageFields, 'role'>): boolean {
 
 /**
  * Identifies exact repeats: SHA-256 in hex of the content after NFC, trimming and collapsing of white space, and of the
- * set of tags, the document and the time. A message is what its id says, else what stands in its place of the
- * conversation; instructions stand in it once. So it equals no other memory of the same text.
+ * set of tags, the document and the time; where they are told, of the key and the validity too. A message is what its
+ * id says, else what stands in its place of the conversation; instructions stand in it once. So it equals no other
+ * memory of the same text.
  */
 export function fingerprintOf ({
-  text, tags, documentId, occurredAt, message,
-}: Pick<Memory, 'text' | 'tags' | 'documentId' | 'occurredAt' | 'message'>): string {
+  text, tags, documentId, occurredAt, key, validFrom, validUntil, message,
+}: Pick<
+  Memory, 'text' | 'tags' | 'documentId' | 'occurredAt' | 'key' | 'validFrom' | 'validUntil' | 'message'
+>): string {
   if (message !== null) {
     const { id, digest, position } = message
     const place = id !== undefined ? ['id', id] : isInstruction(message) ? ['text', digest] : [position, digest]
     return hash('sha256', JSON.stringify([documentId, 'message', ...place]))
   }
   const content = normalForm(text, 'NFC').trim().replace(SPACES, ' ')
-  return hash('sha256', JSON.stringify([content, tags, documentId, occurredAt]))
+  const life = key === null && validFrom === null && validUntil === null ? [] : [key, validFrom, validUntil]
+  return hash('sha256', JSON.stringify([content, tags, documentId, occurredAt, ...life]))
 }
 
 /** More keys than fit in the largest size of metadata that can be configured. */

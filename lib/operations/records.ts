@@ -1,13 +1,13 @@
 import { formatInstant, INSTANT_RULE, parseInstant, utcOffsetOf } from '../base/clock.js'
 import { isJsonObject, parsedJson } from '../base/json-object.js'
 import { withoutUndefined, type Mutable } from '../base/members.js'
-import { invalidField } from '../base/service-error.js'
+import { invalidField, ServiceError } from '../base/service-error.js'
 import type { RetrievedHit } from '../ranking/candidates.js'
 import type { Explanation } from '../ranking/ranking.js'
 import type { ReferenceTime } from '../ranking/retriever.js'
 import { answeredMembers } from '../stores/memory-fields.js'
 import { speakerProblem, trimSpeaker } from '../stores/speaker.js'
-import type { Filters, Memory, ListFilters, Metadata } from '../stores/vector-store.js'
+import type { Filters, Memory, ListFilters, Metadata, VectorStore } from '../stores/vector-store.js'
 import type { Hit, MemoryRecord, RecallRequest, MemoriesQuery } from './schemas.js'
 
 /** @throws ServiceError invalid_request that names the field */
@@ -26,7 +26,7 @@ export function clamp (value: number, low: number, high: number): number {
 export type WireFilters = Pick<
   RecallRequest,
   'tags' | 'tags_match' | 'document_ids' | 'metadata' | 'speakers' | 'occurred_after' | 'occurred_before' | 'as_of' |
-  'min_trust'
+  'state' | 'valid_at' | 'min_trust'
 >
 
 export function readFilters (wire: WireFilters): Filters {
@@ -40,6 +40,8 @@ export function readFilters (wire: WireFilters): Filters {
   if (after !== undefined) filters.occurredAfter = instantField('occurred_after', after)
   if (before !== undefined) filters.occurredBefore = instantField('occurred_before', before)
   if (asOf !== undefined) filters.asOf = instantField('as_of', asOf)
+  if (wire.state !== undefined && wire.state !== 'current') filters.state = wire.state
+  if (wire.valid_at !== undefined) filters.validAt = instantField('valid_at', wire.valid_at)
   if (minTrust !== undefined) filters.minTrust = minTrust
   return filters
 }
@@ -49,6 +51,12 @@ function readSpeaker (text: string, index: number): string {
   const problem = speakerProblem(speaker)
   if (problem !== undefined) throw invalidField(`speakers[${index}]`, problem)
   return speaker
+}
+
+/** @throws ServiceError not_supported when the store has no states and no times of the world */
+export function requireLife (store: VectorStore, { state, validAt }: Filters): void {
+  if (store.revise !== undefined || (state === undefined && validAt === undefined)) return
+  throw new ServiceError('not_supported', 'The configured vector store does not support state and valid_at')
 }
 
 /** What relative times of the query refer to, if the request says so. */
@@ -61,6 +69,7 @@ export function readReference ({ reference_time: text }: { reference_time?: stri
 export function toRecord (bankId: string, memory: Memory): MemoryRecord {
   const { memory_id: memoryId, ...others } = answeredMembers(({ name, kind }) => {
     const value = memory[name]
+    if ((name === 'changedAt' && memory.version === 1) || (name === 'kind' && value === 'memory')) return null
     return kind === 'instant' && typeof value === 'number' ? formatInstant(value) : value
   })
   return { memory_id: memoryId, bank_id: bankId, ...others }

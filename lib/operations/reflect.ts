@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { isAtLeast, type Trust } from '../access/trust.js'
-import { reflectPrompt, selectEvidence, withLaterStatements } from '../answering/evidence.js'
+import { asksForPast, reflectPrompt, selectEvidence, withLaterStatements } from '../answering/evidence.js'
 import { checkResponseSchema } from '../answering/response-schema.js'
 import { wrapSchema } from '../answering/structured.js'
 import { formatAtOffset, formatInstant } from '../base/clock.js'
@@ -258,7 +258,7 @@ async function prepareReflect (
   const { retriever, meteredModel, clock, timer, newBoundary } = deps
   const search = await openSearch(request, context, deps)
   const { banks, reference, settings: { reflect } } = search
-  const filters = atLeast(search.filters, reflect.min_trust)
+  const filters = atLeast(withPast(search.filters, request, deps), reflect.min_trust)
   const schema = request.response_schema === undefined ? undefined : checkResponseSchema(request.response_schema)
   if (schema !== undefined && !meteredModel.isStructured) {
     throw new ServiceError(
@@ -344,6 +344,12 @@ function reflectFailure (error: unknown, deadline: Deadline): unknown {
   const isLate = failure?.code === 'dependency_unavailable' &&
     deadline.remainingMs() <= 2 * Math.min(RESERVE_MS, deadline.timeoutMs * RESERVE_SHARE)
   return isLate ? lateFailure(error) : failure ?? error
+}
+
+/** A question for what was so before is also answered from superseded memories, unless the request says otherwise. */
+function withPast (filters: Filters, { state, query }: ReflectRequest, { store }: Dependencies): Filters {
+  const isWidened = state === undefined && store.revise !== undefined && asksForPast(query)
+  return isWidened ? { ...filters, state: 'all' } : filters
 }
 
 /** Raises the minimum trust of the filters to a floor. */

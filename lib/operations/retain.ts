@@ -4,7 +4,8 @@ import { withoutUndefined } from '../base/members.js'
 import { invalidField, ServiceError } from '../base/service-error.js'
 import type { BankSettings } from '../config/schema.js'
 import {
-  type ImportOutcome, type InsertOutcome, LowerTrustError, MemoryChangedError, type NewMemory, type StoredMemory,
+  type ImportOutcome, type InsertOutcome, LowerTrustError, MemoryChangedError, type NewMemory, PlaceTakenError,
+  type StoredMemory, UnknownMemoriesError,
 } from '../stores/vector-store.js'
 import type { OpenBank } from './bank-directory.js'
 import {
@@ -18,7 +19,7 @@ import {
   MAX_BATCH_ITEMS, RetainAnswer, RetainBatchAnswer, RetainBatchRequest, type RetainItem, RetainRequest,
 } from './schemas.js'
 
-const errors = [...LIMIT_ERRORS, 'model_output_invalid', 'server_busy'] as const
+const errors = [...LIMIT_ERRORS, 'model_output_invalid', 'server_busy', 'higher_trust', 'not_supported'] as const
 
 export const retain = operation({
   name: 'retain',
@@ -166,8 +167,25 @@ async function retainItems (deps: Dependencies, retain: Retain): Promise<RetainR
     // What was stored is not known here, so a scan finds the memories that lack their vectors.
     if (isCommitted(error)) deps.indexer.scheduleVectors(bank.key, undefined)
     else admitted.release()
-    throw error
+    throw refusalOf(error)
   }
+}
+
+/** The answer to a write that the store refuses. */
+export function refusalOf (error: unknown): unknown {
+  if (error instanceof LowerTrustError) {
+    return new ServiceError('higher_trust', 'A memory of higher trust would be superseded or changed', { cause: error })
+  }
+  if (error instanceof UnknownMemoriesError) {
+    return invalidField('supersedes', `names memories that the bank does not have: ${error.memoryIds.join(', ')}`)
+  }
+  if (error instanceof PlaceTakenError) {
+    const what = error.key === undefined ? 'the same content' : `the key ${JSON.stringify(error.key)}`
+    return new ServiceError('place_taken', `Another memory that is current has ${what}`, {
+      members: { memory_ids: [error.memoryId] }, cause: error,
+    })
+  }
+  return error
 }
 
 /**
@@ -194,10 +212,14 @@ function deduplicationOf ({ bank: { settings }, documents }: Retain): Deduplicat
 
 /** Checks the fields only; expensive work waits until the items are admitted. */
 async function checkItems (deps: Dependencies, { bank, items, at }: Retain): Promise<CheckedItem[]> {
+  const { store } = deps
   const checked: CheckedItem[] = []
   for (const [index, item] of items.entries()) {
     if (isDue()) await giveWay()
     const one = checkItem(item, bank, at(index))
+    if (store.revise === undefined && (one.key !== null || one.supersedes.length > 0)) {
+      throw new ServiceError('not_supported', 'The configured vector store cannot supersede memories')
+    }
     if (one.expiresAt !== null && one.expiresAt <= deps.clock()) {
       throw invalidField(`${at(index)}expires_at`, 'must lie in the future')
     }
@@ -211,7 +233,8 @@ async function prepareItems (
 ): Promise<PreparedMemory[]> {
   const { clock, newId, live } = deps
   const trust = live.current.trust.of(context)
-  const identified = checked.map((item) => ({ item, memoryId: newId(), retainedAt: clock(), trust }))
+  const changedBy = context.principal ?? null
+  const identified = checked.map((item) => ({ item, memoryId: newId(), retainedAt: clock(), trust, changedBy }))
   return await prepare(identified, signal)
 }
 
@@ -257,9 +280,9 @@ async function writePlan (
     return { context, outcome }
   }
   if (plan.memories.some(({ replaces }) => replaces !== undefined)) {
-    const superseding = memories.map((memory, index) => ({ ...memory, supersedes: plan.memories[index]!.replaces }))
+    const superseding = memories.map((memory, index) => ({ ...memory, revises: plan.memories[index]!.replaces }))
     return await indexer.runReplacement(key, memories, async () => {
-      const options = { now: clock(), onConflict: 'supersede', idempotency, signal } as const
+      const options = { now: clock(), onConflict: 'revise', idempotency, signal } as const
       const outcome = await store.import(key, superseding, options)
       indexer.scheduleVectors(key, memories)
       return { context, outcome }
@@ -308,6 +331,10 @@ function retainBatchAnswer ({ context: { bankId, memories, items }, outcome }: R
     const found = typeof target === 'number' ? inserted[target] : undefined
     return found?.stored === false ? found : undefined
   }
+  const supersededBy = (target: Target) => {
+    const found = typeof target === 'number' ? inserted[target] : undefined
+    return found?.stored === true && found.superseded !== undefined ? [...found.superseded] : undefined
+  }
   const memoryOf = (target: Target) => repeatOf(target) ?? (typeof target === 'number' ? memories[target]! : target)
   return {
     results: items.map(({ kind, target, near, redactions }): RetainAnswer => {
@@ -326,6 +353,7 @@ function retainBatchAnswer ({ context: { bankId, memories, items }, outcome }: R
             ? undefined
             : { memory_id: memoryOf(near.target).memoryId, similarity: near.similarity },
           redactions: redactions.length > 0 ? [...redactions] : undefined,
+          superseded: supersededBy(target),
           trust: trust === 'trusted' ? undefined : trust,
         }),
       }

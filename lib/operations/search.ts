@@ -5,7 +5,7 @@ import type { ReferenceTime, RetrievalRequest, RetrievalSettings } from '../rank
 import type { Filters } from '../stores/vector-store.js'
 import { commonSettings, type OpenBank } from './bank-directory.js'
 import type { Dependencies } from './dependencies.js'
-import { clamp, readFilters, readReference, type WireFilters } from './records.js'
+import { clamp, readFilters, readReference, requireLife, type WireFilters } from './records.js'
 import { RESULTS, type RecallRequest } from './schemas.js'
 
 /** A request that searches, validated. */
@@ -20,21 +20,23 @@ export interface Search {
 /**
  * Checks a search and opens its banks, without duplicates.
  * @throws ServiceError invalid_request unless exactly one of bank_id and banks is given and the query has text;
- * access_denied for the first bank that the caller may not read
+ * access_denied for the first bank that the caller may not read; not_supported
  */
 export async function openSearch (
   request: WireFilters & { bank_id?: string, banks?: string[], query: string, reference_time?: string },
-  context: RequestContext, { directory, live }: Dependencies,
+  context: RequestContext, { directory, live, store }: Dependencies,
 ): Promise<Search> {
   if ((request.bank_id === undefined) === (request.banks === undefined)) {
     throw invalidField('', 'Exactly one of bank_id and banks must be given')
   }
   if (request.query.trim() === '') throw invalidField('query', 'must not be blank')
   const banks = await directory.open(context, 'read', [...new Set(request.banks ?? [request.bank_id!])])
+  const filters = readFilters(request)
+  requireLife(store, filters)
   return {
     banks,
     settings: commonSettings(banks, live.current),
-    filters: readFilters(request),
+    filters,
     reference: readReference(request),
   }
 }

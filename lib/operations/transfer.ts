@@ -5,6 +5,7 @@ import { formatInstant } from '../base/clock.js'
 import { giveWay, isDue } from '../base/event-loop.js'
 import { checkJsonText, type JsonBounds, parseSafely } from '../base/json-body.js'
 import { isJsonObject } from '../base/json-object.js'
+import { withoutUndefined } from '../base/members.js'
 import { schemaCheck } from '../base/schema-check.js'
 import { invalidField, ServiceError } from '../base/service-error.js'
 import type { BankSettings, Bounds } from '../config/schema.js'
@@ -70,6 +71,8 @@ interface LineCheck {
   now: number
   /** The trust of the importer's memories; a line can only lower it. */
   ceiling: Trust
+  /** The principal of the importer. */
+  writer: string | null
 }
 
 /** The lines of an export, with their line feeds. */
@@ -155,7 +158,9 @@ async function checkImport (
       }
       continue
     }
-    const memory = checkedLine(deps, checked.target, value, { at: `line ${line.number}: `, now, ceiling })
+    const memory = checkedLine(deps, checked.target, value, {
+      at: `line ${line.number}: `, now, ceiling, writer: context.principal ?? null,
+    })
     const { expiresAt } = memory.item
     if (expiresAt === null || expiresAt > now) checked.lines.push(memory)
     else checked.expired++
@@ -165,15 +170,28 @@ async function checkImport (
 }
 
 function checkedLine (
-  deps: Dependencies, bank: OpenBank, value: unknown, { at, now, ceiling }: LineCheck,
+  deps: Dependencies, bank: OpenBank, value: unknown, { at, now, ceiling, writer }: LineCheck,
 ): IdentifiedItem {
   const {
-    text: content, memory_id: memoryId, bank_id: _origin, retained_at: retainedAt, trust = ceiling, ...rest
+    text: content, memory_id: memoryId, bank_id: _origin, retained_at: retained, trust = ceiling,
+    version, state, superseded_by: supersededBy, kind, derived_from: derivedFrom, changed_at: changed,
+    changed_by: changedBy, reason, ...rest
   } = readLine(value, at)
+  const retainedAt = retained === undefined ? now : instantField(`${at}retained_at`, retained)
   return {
     memoryId: memoryId?.toLowerCase() ?? deps.newId(),
-    retainedAt: retainedAt === undefined ? now : instantField(`${at}retained_at`, retainedAt),
+    retainedAt,
     trust: lowestTrust(ceiling, trust),
+    changedBy: changedBy ?? writer,
+    life: withoutUndefined({
+      version,
+      state,
+      supersededBy: supersededBy?.toLowerCase(),
+      kind,
+      derivedFrom: derivedFrom?.map((id) => id.toLowerCase()),
+      changedAt: changed === undefined ? retainedAt : instantField(`${at}changed_at`, changed),
+      reason,
+    }),
     item: checkItem({ content, ...rest }, bank, at, 'text'),
   }
 }

@@ -1,18 +1,13 @@
 import { ServiceError } from '../base/service-error.js'
 import type { EmbeddingProvider, EmbedOptions } from '../models/embedding-provider.js'
-import type { Passage } from '../stores/vector-store.js'
-import { analyzeText, sentencesOf, type Span } from '../text/analysis.js'
+import { sentencesOf, type Span } from '../text/analysis.js'
 
 /**
- * Splits a text into passages with their index terms, without vectors. A text that fits is one passage.
+ * Where the passages of a text are. A text that fits is one passage.
  * @param maxCharacters the longest passage
  */
-export function passagesOf (text: string, maxCharacters: number): Passage[] {
-  const spans = text.length <= maxCharacters ? [{ start: 0, end: text.length }] : chunksOf(text, maxCharacters)
-  return spans.map(({ start, end }) => {
-    const { terms, length, question } = analyzeText(text.slice(start, end))
-    return { start, end, terms, length, question }
-  })
+export function passageSpans (text: string, maxCharacters: number): Span[] {
+  return text.length <= maxCharacters ? [{ start: 0, end: text.length }] : chunksOf(text, maxCharacters)
 }
 
 /**

@@ -1,14 +1,22 @@
 import { isAtLeast } from '../access/trust.js'
 import { foldCase } from '../text/normal-form.js'
-import type { ListFilters, Memory } from './vector-store.js'
+import type { ListFilters, Memory, Part, Version } from './vector-store.js'
 
 type Condition = (memory: Memory) => boolean
 
-/** @returns the predicate for memories; undefined when no filter is set */
-export function compileFilters (filters: ListFilters): Condition | undefined {
+function isVersion (memory: Memory | Version): memory is Version {
+  return 'endedAt' in memory
+}
+
+/**
+ * @param part which part of a bank the memories are of: those of the past are Versions
+ * @returns the predicate for memories; undefined when every memory passes
+ */
+export function compileFilters (filters: ListFilters, part: Part = 'current'): Condition | undefined {
   const conditions: Condition[] = []
   const {
     tags, metadata, speakers, documentIds, occurredAfter, occurredBefore, asOf, minTrust = 'suspect',
+    state = 'current', validAt,
   } = filters
   const { trust, undated, messages, retainedAfter, retainedBefore } = filters
   if (tags !== undefined) conditions.push(tagCondition(tags.values, tags.match))
@@ -28,7 +36,13 @@ export function compileFilters (filters: ListFilters): Condition | undefined {
   if (occurredBefore !== undefined) {
     conditions.push((memory) => memory.occurredAt !== null && memory.occurredAt < occurredBefore)
   }
-  if (asOf !== undefined) conditions.push((memory) => memory.retainedAt <= asOf)
+  if (asOf !== undefined) conditions.push((memory) => memory.changedAt <= asOf)
+  if (part === 'past') conditions.push(pastCondition(state, asOf))
+  if (validAt !== undefined) {
+    conditions.push(({ validFrom, validUntil }) => (
+      (validFrom === null || validFrom <= validAt) && (validUntil === null || validUntil > validAt)
+    ))
+  }
   if (minTrust !== 'suspect') conditions.push((memory) => isAtLeast(memory.trust, minTrust))
   if (trust !== undefined) conditions.push((memory) => memory.trust === trust)
   if (undated !== undefined) conditions.push((memory) => memory.occurredAt === null)
@@ -37,6 +51,16 @@ export function compileFilters (filters: ListFilters): Condition | undefined {
   if (retainedBefore !== undefined) conditions.push((memory) => memory.retainedAt < retainedBefore)
   if (conditions.length === 0) return undefined
   return (memory) => conditions.every((condition) => condition(memory))
+}
+
+/** Without a time only last versions pass, whose states are those of now. */
+function pastCondition (state: NonNullable<ListFilters['state']>, asOf: number | undefined): Condition {
+  return (memory) => {
+    if (!isVersion(memory) || memory.redacted) return false
+    const { endedAt } = memory
+    if (asOf === undefined ? endedAt !== null : endedAt !== null && endedAt <= asOf) return false
+    return state === 'all' || (memory.state === 'current') === (state === 'current')
+  }
 }
 
 function speakerCondition (speakers: readonly string[]): Condition {

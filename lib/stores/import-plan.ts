@@ -9,11 +9,18 @@ export interface ExistingMemory {
   memoryId: string
   fingerprint: string
   trust: Trust
+  key: string | null
+  version: number
+  isCurrent: boolean
 }
 
 export interface ImportPlan<S> {
-  /** No two of these, nor one of these and a memory that stays in the bank, share an id or a fingerprint. */
+  /**
+   * No two of these, nor one of these and a memory that stays in the bank, share an id or, while current, a fingerprint
+   * or a key.
+   */
   added: NewMemory[]
+  /** What is removed to make place. Of those with `revises` in `added`, the version becomes an earlier one. */
   removed: S[]
   outcome: ImportOutcome
 }
@@ -21,14 +28,17 @@ export interface ImportPlan<S> {
 /** The memories of the bank, by the keys on which an import can conflict. */
 interface ExistingMemories<S> {
   byId (memoryId: string): S | undefined
+  /** Of current memories. */
   byFingerprint (fingerprint: string): S | undefined
+  byKey (key: string): S | undefined
 }
 
 /**
- * Plans an import memory by memory, as if each were imported alone. A conflict is an equal id or an equal fingerprint.
+ * Plans an import memory by memory, as if each were imported alone. A conflict is an equal id or, of two memories that
+ * are current, an equal fingerprint or key.
  * @param existing all memories that those of the import can conflict with, in the store's own form
  * @param toExisting extracts the properties that decide conflicts
- * @throws LowerTrustError and MemoryChangedError with `supersede`
+ * @throws LowerTrustError and MemoryChangedError with `revise`
  */
 export function planImport<S extends object> (
   memories: readonly NewMemory[], existing: ExistingMemories<S>, toExisting: (each: S) => ExistingMemory,
@@ -39,30 +49,37 @@ export function planImport<S extends object> (
   // replaced memory.
   const added: Array<NewMemory | undefined> = []
   const removed: S[] = []
-  const placeById = new Map<string, number | null>()
-  const placeByFingerprint = new Map<string, number | null>()
+  const [placeById, placeByFingerprint, placeByKey] = [0, 0, 0].map(() => new Map<string, number | null>()) as
+    [Map<string, number | null>, Map<string, number | null>, Map<string, number | null>]
   for (const memory of memories) {
-    if (onConflict === 'supersede' && memory.supersedes !== undefined) {
+    let version: number | undefined
+    if (onConflict === 'revise' && memory.revises !== undefined) {
       const replaced = existing.byId(memory.memoryId)
-      const isUnchanged = replaced !== undefined && toExisting(replaced).fingerprint === memory.supersedes
-      if (!isUnchanged) throw new MemoryChangedError()
+      const other = replaced && toExisting(replaced)
+      if (other?.fingerprint !== memory.revises || !other.isCurrent) throw new MemoryChangedError()
+      version = other.version + 1
     }
+    const isCurrent = memory.state === 'current'
+    const key = isCurrent ? memory.key : null
     const byId = placeById.get(memory.memoryId)
-    const byFingerprint = placeByFingerprint.get(memory.fingerprint)
-    const places = new Set([byId, byFingerprint].filter((place) => typeof place === 'number'))
+    const byFingerprint = isCurrent ? placeByFingerprint.get(memory.fingerprint) : null
+    const byKey = key === null ? null : placeByKey.get(key)
+    const places = new Set([byId, byFingerprint, byKey].filter((place) => typeof place === 'number'))
     const conflicting = new Set([
       byId === undefined ? existing.byId(memory.memoryId) : undefined,
       byFingerprint === undefined ? existing.byFingerprint(memory.fingerprint) : undefined,
+      byKey === undefined ? existing.byKey(key!) : undefined,
     ].filter((each) => each !== undefined))
     const conflicts = places.size + conflicting.size > 0
     if (conflicts && onConflict === 'skip') {
       outcome.skipped++
       continue
     }
-    const replace = (each: ExistingMemory) => {
-      if (onConflict === 'supersede' && !isAtLeast(memory.trust, each.trust)) throw new LowerTrustError()
+    const replace = (each: Pick<ExistingMemory, 'memoryId' | 'fingerprint' | 'trust' | 'key'>) => {
+      if (onConflict === 'revise' && !isAtLeast(memory.trust, each.trust)) throw new LowerTrustError()
       placeById.set(each.memoryId, null)
       placeByFingerprint.set(each.fingerprint, null)
+      if (each.key !== null) placeByKey.set(each.key, null)
     }
     for (const place of places) {
       replace(added[place]!)
@@ -71,12 +88,13 @@ export function planImport<S extends object> (
     for (const each of conflicting) {
       const other = toExisting(each)
       replace(other)
-      if (onConflict === 'supersede' && mustStay(other, memory)) throw new MemoryChangedError()
+      if (onConflict === 'revise' && mustStay(other, memory)) throw new MemoryChangedError()
       removed.push(each)
     }
     placeById.set(memory.memoryId, added.length)
-    placeByFingerprint.set(memory.fingerprint, added.length)
-    added.push(memory)
+    if (isCurrent) placeByFingerprint.set(memory.fingerprint, added.length)
+    if (key !== null) placeByKey.set(key, added.length)
+    added.push(version === undefined ? memory : { ...memory, version })
     if (conflicts) outcome.overwritten++
     else outcome.imported++
   }
@@ -86,5 +104,5 @@ export function planImport<S extends object> (
 /** A memory replaces its own repeat only if this is of lower trust, and only instead of another memory. */
 function mustStay (other: ExistingMemory, memory: NewMemory): boolean {
   if (other.memoryId === memory.memoryId || other.fingerprint !== memory.fingerprint) return false
-  return memory.supersedes !== undefined || isAtLeast(other.trust, memory.trust)
+  return memory.revises !== undefined || isAtLeast(other.trust, memory.trust)
 }

@@ -17,17 +17,33 @@ export interface MessageFields {
   /** Equal for messages of one role, name and text as they were sent. */
   readonly digest: string
 }
+/**
+ * Whether a memory is what its bank holds to be so. superseded: another memory took its place. retired: somebody took
+ * it back. Both are kept with their texts, and only readers who ask for history find them.
+ */
+export const STATES = ['current', 'superseded', 'retired'] as const
+export type MemoryState = typeof STATES[number]
+
+/** memory: as somebody retained it. fact: derived from other memories by a model. */
+export const MEMORY_KINDS = ['memory', 'fact'] as const
+export type MemoryKind = typeof MEMORY_KINDS[number]
 
 /** The values that a field may have: their type in the program. What a database has instead is in sql/rows.ts. */
 interface Values {
   id: string
   text: string
   texts: readonly string[]
+  /** Ids of memories. */
+  ids: readonly string[]
   object: Readonly<Metadata>
   message: MessageFields
+  /** A positive integer. */
+  count: number
   /** Milliseconds since the epoch; RFC 3339 on the wire. */
   instant: number
   trust: Trust
+  state: MemoryState
+  memoryKind: MemoryKind
   /** A persistent store writes `tokens.value` and restores it by `TokenCount.known`. */
   tokens: TokenCount
 }
@@ -41,6 +57,8 @@ interface FieldDefinition {
   readonly nullable?: true
   /** In lists, hits and lines of an export. Absent: no answer has the field. */
   readonly answered?: TSchema
+  /** Whether an answer lacks the member when there is nothing in it; other members are null then. */
+  readonly told?: true
   /** In a retain, where it is optional. Absent: a retain cannot send the field. */
   readonly retained?: TSchema
   /** In a line of an import, where it is optional; default as `retained`. */
@@ -97,6 +115,10 @@ const MessageSchema = (type: 'object' | ['object', 'null']) => ({
   additionalProperties: false,
   description: 'What the memory is in its conversation, which `document_id` names.',
 })
+/** Maximum number of memories that one supersedes by their ids. */
+export const MAX_SUPERSEDED = 100
+const MAX_KEY_CHARACTERS = 256
+const Ids = Type.Array(MemoryId)
 
 const OCCURRED = 'When the event that the memory describes happened.'
 
@@ -213,6 +235,108 @@ export const MEMORY_FIELDS = {
   },
   /** Of the text. */
   tokens: { column: 'tokens', kind: 'tokens' },
+  /** Counts the changes of the memory, its state included. */
+  version: {
+    column: 'version',
+    kind: 'count',
+    answered: Type.Integer({ description: 'Counts the changes of the memory from 1; in quotes, its entity tag.' }),
+    imported: Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1 }),
+    example: 1,
+  },
+  state: {
+    column: 'state',
+    kind: 'state',
+    answered: Type.Enum([...STATES], {
+      title: 'MemoryState',
+      description: 'superseded: another memory took its place. retired: somebody took it back.',
+    }),
+    imported: Type.Enum([...STATES]),
+    example: 'current',
+  },
+  /** At most one current memory of a bank has it. */
+  key: {
+    column: 'key',
+    kind: 'text',
+    nullable: true,
+    answered: Type.String({ description: 'The slot that the memory fills, such as `ada/employer`.' }),
+    told: true,
+    retained: Type.String({
+      minLength: 1,
+      maxLength: MAX_KEY_CHARACTERS,
+      pattern: '^[^\\s\\u0000-\\u001f\\u007f-\\u009f\\ud800-\\udfff]+$',
+      'x-allowed': 'in visible characters without spaces',
+      description: 'A slot that holds one fact, such as `ada/employer`: a new memory supersedes the one that stands ' +
+        'under the same key.',
+    }),
+  },
+  /** The memory is about the world from this instant on. */
+  validFrom: {
+    column: 'valid_from',
+    kind: 'instant',
+    nullable: true,
+    answered: Type.String({ format: 'date-time', description: 'From when on it is so in the world.' }),
+    told: true,
+    retained: instant('From when on it is so in the world.'),
+  },
+  /** And before this one. */
+  validUntil: {
+    column: 'valid_until',
+    kind: 'instant',
+    nullable: true,
+    answered: Type.String({ format: 'date-time', description: 'Until when it was so in the world, exclusive.' }),
+    told: true,
+    retained: instant('Until when it is so in the world, exclusive; after `valid_from`.'),
+  },
+  /** Memories that it took the place of, as its writer named them or as they stood under its key. */
+  supersedes: {
+    column: 'supersedes',
+    kind: 'ids',
+    answered: Type.Array(MemoryId, { description: 'The memories whose place it took.' }),
+    told: true,
+    retained: Type.Array(MemoryId, {
+      minItems: 1, maxItems: MAX_SUPERSEDED, description: 'Memories of the bank whose place this one takes.',
+    }),
+    imported: Ids,
+  },
+  supersededBy: {
+    column: 'superseded_by',
+    kind: 'id',
+    nullable: true,
+    answered: Type.String({ format: 'uuid', description: 'The memory that took its place.' }),
+    told: true,
+    imported: MemoryId,
+  },
+  kind: {
+    column: 'kind',
+    kind: 'memoryKind',
+    answered: Type.Enum([...MEMORY_KINDS], {
+      title: 'MemoryKind',
+      description: 'fact: derived from other memories by a model. Absent of a memory as it was retained.',
+    }),
+    told: true,
+    imported: Type.Enum([...MEMORY_KINDS]),
+  },
+  derivedFrom: {
+    column: 'derived_from',
+    kind: 'ids',
+    answered: Type.Array(MemoryId, { description: 'The memories that a fact was derived from.' }),
+    told: true,
+    imported: Ids,
+  },
+  /** When this version was made. */
+  changedAt: {
+    column: 'changed_at',
+    kind: 'instant',
+    answered: Type.String({
+      format: 'date-time', description: 'When this version was made; absent of the first one, made at `retained_at`.',
+    }),
+    told: true,
+    imported: instant('When this version was made. Default `retained_at`.'),
+  },
+  /** The principal that made this version; null for an anonymous caller. */
+  changedBy: { column: 'changed_by', kind: 'text', nullable: true, imported: Type.String({ maxLength: 512 }) },
+  /** Why this version was made. */
+  reason: { column: 'reason', kind: 'text', nullable: true, imported: Type.String({ maxLength: 1024 }) },
 } as const satisfies Record<string, FieldDefinition>
 
 type Fields = typeof MEMORY_FIELDS
@@ -249,7 +373,7 @@ export const TEXTS = FIELDS.filter(({ kind }) => kind === 'text').map(({ name })
 /** The columns of the fields that the event of a webhook may have. */
 export const EVENT_COLUMNS = FIELDS.filter(({ event }) => event === true)
   .map(({ column }) => column) as Array<Fields[With<'event', true>]['column']>
-type OmittedColumn = Fields[Answered & (With<'nullable', true> | With<'kind', 'texts' | 'object'>)]['column']
+type OmittedColumn = Fields[Answered & (With<'nullable', true> | With<'kind', 'texts' | 'ids' | 'object'>)]['column']
 
 function mapped<N extends FieldName, T> (
   fields: FieldsOf<N>, key: 'name' | 'column', valueOf: (field: Field<N>) => unknown,
@@ -264,18 +388,52 @@ export function memoryValues (valueOf: (field: Field) => unknown): MemoryValues 
   return mapped(FIELDS, 'name', valueOf)
 }
 
+const NO_IDS: readonly string[] = Object.freeze([])
+
+export type Life = Pick<
+  MemoryValues, 'version' | 'state' | 'supersedes' | 'supersededBy' | 'kind' | 'derivedFrom' | 'changedAt' |
+  'changedBy' | 'reason'
+>
+
+/** What every memory has when it is stored, unless something else is told. */
+export function newLife ({ changedAt, changedBy }: Pick<Life, 'changedAt' | 'changedBy'>): Life {
+  return {
+    version: 1,
+    state: 'current',
+    supersedes: NO_IDS,
+    supersededBy: null,
+    kind: 'memory',
+    derivedFrom: NO_IDS,
+    changedAt,
+    changedBy,
+    reason: null,
+  }
+}
+
 /** The texts and instants of a retain. */
 export function optionalValues (valueOf: (field: Field<Optional>) => unknown): Pick<MemoryValues, Optional> {
   return mapped(OPTIONAL, 'name', valueOf)
 }
 
-/** The members of an answer, each from its entry in the table. */
+/** The members of an answer, each from its entry in the table; undefined where nothing is told. */
 export function answeredMembers (valueOf: (field: Field<Answered>) => unknown): AnsweredMembers {
-  return mapped(ANSWERED, 'column', valueOf)
+  return mapped(ANSWERED, 'column', (field) => {
+    const value = valueOf(field)
+    const isEmpty = value === null || (Array.isArray(value) && value.length === 0)
+    return field.told === true && isEmpty ? undefined : value
+  })
 }
 
-type AnsweredMembers = { [K in Answered as Fields[K]['column']]: Static<Fields[K]['answered']> }
-type AnsweredSchemas = { [K in Answered as Fields[K]['column']]: Fields[K]['answered'] }
+type IsTold<F> = F extends { readonly told: true } ? true : false
+/** Those that an answer lacks when there is nothing in them. */
+type Told = Answered & With<'told', true>
+type AnsweredMembers = { [K in Exclude<Answered, Told> as Fields[K]['column']]: Static<Fields[K]['answered']> } &
+  { [K in Told as Fields[K]['column']]?: Static<Fields[K]['answered']> | undefined }
+type AnsweredSchemas = {
+  [K in Answered as Fields[K]['column']]: IsTold<Fields[K]> extends true
+    ? TOptional<TUnsafe<Static<Fields[K]['answered']> | undefined>>
+    : Fields[K]['answered']
+}
 type RetainedSchemas = { [K in Retained as Fields[K]['column']]: TOptional<Fields[K]['retained']> }
 type ImportedSchemas = {
   [K in Retained | With<'imported'> as Fields[K]['column']]: TOptional<
@@ -286,11 +444,15 @@ type ImportedSchemas = {
 type ViewedSchemas = {
   [K in Answered as Fields[K]['column']]: Fields[K]['column'] extends OmittedColumn
     ? TOptional<TUnsafe<NonNullable<Static<Fields[K]['answered']>>>>
-    : Fields[K]['answered']
+    : IsTold<Fields[K]> extends true
+      ? TOptional<TUnsafe<Static<Fields[K]['answered']> | undefined>>
+      : Fields[K]['answered']
 }
 
 /** The schemas of an answer. */
-export const answeredSchemas: AnsweredSchemas = mapped(ANSWERED, 'column', ({ answered }) => answered)
+export const answeredSchemas: AnsweredSchemas = mapped(
+  ANSWERED, 'column', ({ answered, told }) => told === true ? Type.Optional(answered!) : answered,
+)
 /** Of a retain, where each is optional. */
 export const retainedSchemas: RetainedSchemas = mapped(RETAINED, 'column', ({ retained }) => Type.Optional(retained!))
 /** Of a line of an import, where each is optional. */
@@ -300,7 +462,7 @@ export const importedSchemas: ImportedSchemas = mapped(
 )
 /** Of a memory without the members that have nothing in them. */
 export const viewedSchemas: ViewedSchemas = mapped(ANSWERED, 'column', (field) => {
-  if (!isOmitted(field)) return field.answered
+  if (!isOmitted(field) && field.told !== true) return field.answered
   const type = field.kind === 'message' ? 'object' : 'string'
   return Type.Optional(field.nullable === true ? Type.Unsafe({ ...field.answered, type }) : field.answered!)
 })
@@ -314,12 +476,12 @@ type ViewedMembers = {
 export function viewedMembers (members: AnsweredMembers): ViewedMembers {
   return mapped(ANSWERED, 'column', (field) => {
     const value = members[field.column]
-    if (value === null) return undefined
+    if (value === null || value === undefined) return undefined
     return isOmitted(field) && typeof value === 'object' && Object.keys(value).length === 0 ? undefined : value
   })
 }
 
 /** Whether the member is left out of a memory that has nothing in it. */
 function isOmitted ({ nullable, kind }: Pick<Field, 'nullable' | 'kind'>): boolean {
-  return nullable === true || kind === 'texts' || kind === 'object'
+  return nullable === true || kind === 'texts' || kind === 'ids' || kind === 'object'
 }

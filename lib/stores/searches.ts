@@ -20,10 +20,34 @@ export interface Filters {
   readonly occurredAfter?: number
   /** Exclusive. */
   readonly occurredBefore?: number
-  /** Inclusive bound on `retainedAt`. */
+  /**
+   * The bank as it was stored at this instant, inclusive: each memory in its version of then, with the state of then.
+   * Versions that were redacted are not found.
+   */
   readonly asOf?: number
+  /** Default current. history: superseded and retired. */
+  readonly state?: StateFilter
+  /** What is told of its validity in the world, if anything, contains this instant. */
+  readonly validAt?: number
   /** Inclusive lower bound on `trust`; `suspect` admits every memory. */
   readonly minTrust?: Trust
+}
+
+export const STATE_FILTERS = ['current', 'history', 'all'] as const
+export type StateFilter = typeof STATE_FILTERS[number]
+
+/**
+ * A part of a bank. current: the memories whose state is that now. past: superseded and retired memories, and the
+ * earlier versions of all. What is past is kept apart, so that a read of what is current never meets it.
+ */
+export type Part = 'current' | 'past'
+
+/** The parts in which memories may pass the filters. */
+export function partsOf ({ state = 'current', asOf }: Pick<Filters, 'state' | 'asOf'>): Part[] {
+  const parts: Part[] = []
+  if (state !== 'history') parts.push('current')
+  if (state !== 'current' || asOf !== undefined) parts.push('past')
+  return parts
 }
 
 /** The lexical part of a search; lib/stores/context.ts defines its result. */

@@ -5,7 +5,8 @@ import { withoutValues, type ProviderConfig } from '../config/providers/registry
 import type { BankConfigStore } from './bank-configs.js'
 import { SqlError } from './sql/executor.js'
 import {
-  IdempotencyKeyTaken, LowerTrustError, MemoryChangedError, type Candidate, type SearchResult, type VectorStore,
+  IdempotencyKeyTaken, LowerTrustError, MemoryChangedError, PlaceTakenError, UnknownMemoriesError, type Candidate,
+  type SearchResult, type VectorStore,
 } from './vector-store.js'
 
 const RETRY_AFTER_SECONDS = 1
@@ -22,7 +23,9 @@ export function storeUnavailableError (cause: unknown): ServiceError {
   return new ServiceError('dependency_unavailable', 'The vector store is unavailable', { cause })
 }
 
-const REFUSALS = [ServiceError, IdempotencyKeyTaken, LowerTrustError, MemoryChangedError]
+const REFUSALS = [
+  ServiceError, IdempotencyKeyTaken, LowerTrustError, MemoryChangedError, PlaceTakenError, UnknownMemoriesError,
+]
 
 /**
  * Calls a store, and replaces unexpected errors by the one error that a client sees: only that the store is unavailable

@@ -36,15 +36,44 @@ export function memoryOf (source: Memory): Memory {
   return memoryValues(({ name }) => source[name])
 }
 
+/** A version of a memory. */
+export interface Version extends Memory {
+  /** When the next version was made; null for the last. */
+  readonly endedAt: number | null
+  /** Whether it was emptied; its other fields are those of an empty memory then. */
+  readonly redacted: boolean
+}
+
+/**
+ * The next version of a memory. A memory that was not told anew keeps its passages and vectors, whether or not it
+ * changes its state.
+ */
+export interface Revision {
+  /** Its `version` is one more than that of the version which it follows. */
+  readonly memory: Memory
+  readonly fingerprint: string
+  /** Of a text or speaker that differs from that of the version before; only of a memory that is current before. */
+  readonly passages?: readonly Passage[] | undefined
+}
+
+/** A memory that has changed since an instant. */
+export interface ChangedMemory {
+  readonly memory: Memory
+  /** As it was at the instant; undefined when it did not exist. */
+  readonly then: Version | undefined
+}
+
 /** A memory to be stored, with the data that search needs. */
 export interface NewMemory extends Memory {
   /** Equal for exact repeats within a bank; no two stored memories of a bank share one. */
   readonly fingerprint: string
   /**
-   * Of an import with `supersede`: the fingerprint of the stored memory of the same id that this one replaces. Absent:
-   * it is not meant to replace one.
+   * Of an import with `revise`: the fingerprint of the stored memory of the same id whose next version this is. Absent:
+   * it is not meant to be one.
    */
-  readonly supersedes?: string | undefined
+  readonly revises?: string | undefined
+  /** Of an import: its versions before this one. */
+  readonly earlier?: ReadonlyArray<NewMemory & Version> | undefined
   readonly passages: readonly Passage[]
 }
 
@@ -218,7 +247,8 @@ export interface StoredMemory {
 }
 
 export type InsertOutcome =
-  | { readonly stored: true, readonly memoryId: string }
+  /** `superseded`: the memories whose place it took; absent when there are none. */
+  | { readonly stored: true, readonly memoryId: string, readonly superseded?: readonly string[] }
   /** An exact repeat of this memory. */
   | { readonly stored: false } & StoredMemory
 
@@ -229,13 +259,13 @@ export interface ImportOutcome {
 }
 
 /**
- * How an import resolves a conflict. skip: the existing memory stays. overwrite: the new memory replaces it. supersede:
- * the same, but the call rejects with LowerTrustError if an existing memory is of higher trust than its replacement,
- * and with MemoryChangedError if a memory to be replaced is not the one that `supersedes` of its replacement names, or
- * if a memory with the same fingerprint but another id is of the same trust, or the new memory has `supersedes`: that
- * one is then repeated, and would be lost beside the memory to be replaced.
+ * How an import resolves a conflict. skip: the existing memory stays. overwrite: the new memory replaces it, with its
+ * versions. revise: the new memory becomes its next version, but the call rejects with LowerTrustError if an existing
+ * memory is of higher trust than the new one, and with MemoryChangedError if a memory to be replaced is not the one
+ * that `revises` of the new one names, or if a memory with the same fingerprint but another id is of the same trust, or
+ * the new memory has `revises`: that one is then repeated, and would be lost beside the memory to be replaced.
  */
-export type OnConflict = 'skip' | 'overwrite' | 'supersede'
+export type OnConflict = 'skip' | 'overwrite' | 'revise'
 
 export interface ImportOptions extends WriteOptions {
   readonly onConflict: OnConflict
@@ -259,6 +289,30 @@ export class MemoryChangedError extends Error {
   constructor () {
     super('A memory that was to be replaced or kept has changed, or one that was to be new exists already')
     this.name = 'MemoryChangedError'
+  }
+}
+
+/** Another memory that is current has the key or, with `key` undefined, the fingerprint of a memory to be current. */
+export class PlaceTakenError extends Error {
+  readonly memoryId: string
+  readonly key: string | undefined
+
+  constructor (memoryId: string, key?: string) {
+    super('Another memory stands in the place of this one')
+    this.name = 'PlaceTakenError'
+    this.memoryId = memoryId
+    this.key = key
+  }
+}
+
+/** Memories that a new one supersedes are not in the bank. Nothing was written. */
+export class UnknownMemoriesError extends Error {
+  readonly memoryIds: readonly string[]
+
+  constructor (memoryIds: readonly string[]) {
+    super('The bank has no such memories')
+    this.name = 'UnknownMemoriesError'
+    this.memoryIds = memoryIds
   }
 }
 
@@ -408,7 +462,10 @@ export interface VectorStore {
    * Stores new memories in one transaction. Exact repeats (equal fingerprint, also within the call) are not stored
    * again; but a repeat of higher trust than the memory that was in the bank before the call replaces it, as a new
    * memory with its own id.
+   * A new memory supersedes the current ones that it names and the one with its key, in a store with `revise`; others
+   * receive neither. Their `validUntil` is then set to its `validFrom`, else `occurredAt`, else `now`, unless told.
    * @returns outcomes in order
+   * @throws LowerTrustError when a memory that would be superseded is of higher trust, and UnknownMemoriesError
    */
   insert (bank: BankKey, memories: readonly NewMemory[], options: InsertOptions): Promise<InsertOutcome[]>
   /**
@@ -420,6 +477,26 @@ export interface VectorStore {
   replaceDocuments? (
     bank: BankKey, replacement: DocumentReplacement, memories: readonly NewMemory[], options: WriteOptions,
   ): Promise<InsertOutcome[]>
+  /**
+   * Makes the next versions of memories, all or none.
+   * @throws MemoryChangedError when a memory does not exist or is not of the version that its revision follows;
+   * PlaceTakenError
+   */
+  revise? (bank: BankKey, revisions: readonly Revision[], options: WriteOptions): Promise<void>
+  /** The versions of a memory, the last one first; none when it does not exist. */
+  versions? (bank: BankKey, memoryId: string, now: number): Promise<Version[]>
+  /**
+   * Empties a version that is not the last.
+   * @returns whether there is such a version
+   */
+  redact? (bank: BankKey, memoryId: string, version: number, options: WriteOptions): Promise<boolean>
+  /** Memories of every state that have changed after the instant, by id, up to `limit`. */
+  changedAfter? (
+    bank: BankKey, request: Readonly<{ instant: number, now: number, limit: number }>,
+  ): Promise<ChangedMemory[]>
+  /** The number of memories that were retained by the instant and have been removed since. */
+  countRemovedAfter? (bank: BankKey, instant: number): Promise<number>
+  /** In a store with `revise`, `filters` may have a state and a time of the world; otherwise never. */
   search (request: SearchRequest): Promise<SearchResult>
   /**
    * Adds vectors to memories that were stored without. Memories that no longer exist, that have vectors, or whose
@@ -435,6 +512,7 @@ export interface VectorStore {
   listUnembedded? (
     request: Readonly<{ now: number, limit: number, after?: BankKey & Readonly<{ memoryId: string }> }>,
   ): Promise<Unembedded[]>
+  /** In whatever state it is. */
   get (bank: BankKey, memoryId: string, now: number): Promise<Memory | undefined>
   /**
    * The memory with this fingerprint. Without this method, deduplication recognises only exact repeats of the memories
@@ -456,7 +534,8 @@ export interface VectorStore {
    */
   neighbours? (bank: BankKey, memoryId: string, request: NeighboursRequest): Promise<Neighbourhood | undefined>
   /**
-   * Removes the selected memories permanently; with `dryRun` only counts them.
+   * Removes the selected memories permanently, in whatever state, with all their versions; with `dryRun` only counts
+   * them. Filters are those of their last versions.
    * @returns the number and up to `idLimit` ids
    */
   remove (bank: BankKey, selector: Selector, options: RemoveOptions): Promise<RemoveOutcome>

@@ -13,6 +13,11 @@ t.test('the examples of the page on the HTTP API get the answers that it shows',
   await runExamples(t, readPage('docs/http-api.md'), url, 7)
 })
 
+t.test('the examples of the page on changing memories get the answers that it shows', async (t) => {
+  const { url } = await startServer(t)
+  await runExamples(t, readPage('docs/changing-memories.md'), url, 3)
+})
+
 t.test('the examples of the page on the configuration of banks get the answers that it shows', async (t) => {
   const page = readPage('docs/bank-configuration.md')
   const start = /```bash\n(.*?) npm start\n```/.exec(page)?.[1] ?? ''

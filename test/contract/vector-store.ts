@@ -15,6 +15,7 @@ import { poolContract } from './vector-store/pool.js'
 import { readingContract } from './vector-store/reading.js'
 import { removedBanksContract } from './vector-store/removed-banks.js'
 import { filteredRemovingContract } from './vector-store/removing-filtered.js'
+import { revisingContract } from './vector-store/revising.js'
 import { removingContract } from './vector-store/removing.js'
 import { replacingContract } from './vector-store/replacing.js'
 import { semanticContract } from './vector-store/semantic.js'
@@ -44,6 +45,7 @@ const CONTRACT: Array<[about: string, part: (t: Test, open: OpenStore, tolerance
   ['expiring', expiringContract],
   ['importing', importingContract],
   ['replacing documents', replacingContract],
+  ['superseding and revising', revisingContract],
   ['idempotency', idempotencyContract],
   ['trust', trustContract],
   ['configuration of banks', bankConfigsContract],

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
 import { defaultSections } from '../../lib/config/schema.js'
-import { passagesOf } from '../../lib/ranking/passages.js'
-import { optionalValues } from '../../lib/stores/memory-fields.js'
+import { passageSpans } from '../../lib/ranking/passages.js'
+import { newLife, optionalValues } from '../../lib/stores/memory-fields.js'
 import type { Memory, NewMemory, Selector } from '../../lib/stores/vector-store.js'
+import { indexedPassages } from '../../lib/stores/passages.js'
 import { statedSpeaker } from '../../lib/stores/speaker.js'
 import { TokenCount } from '../../lib/text/tokens.js'
 import { countingIds } from './clock.js'
@@ -31,6 +32,7 @@ export function memoryWith (fields: Pick<Memory, 'memoryId' | 'text' | 'tokens'>
     speaker: statedSpeaker(fields.metadata ?? {}),
     message: null,
     trust: 'trusted',
+    ...newLife({ changedAt: fields.retainedAt ?? NOW, changedBy: null }),
     ...fields,
   }
 }
@@ -38,7 +40,9 @@ export function memoryWith (fields: Pick<Memory, 'memoryId' | 'text' | 'tokens'>
 /** A memory as the service hands it to a store. Ids count up with the calls; everything else is as `fields` says. */
 export async function newMemory (text: string, fields: MemoryFields = {}): Promise<NewMemory> {
   const { fingerprint, vectors, chunkMaxCharacters = DEFAULT_CHUNK_MAX_CHARACTERS, ...rest } = fields
-  const passages = passagesOf(text, chunkMaxCharacters)
+  const spans = passageSpans(text, chunkMaxCharacters)
+  // Speakers are left out of the terms, so that a test says by its text alone what is found.
+  const passages = indexedPassages({ text, speaker: null }, spans)
   if (vectors !== undefined && vectors.length !== passages.length) {
     throw new Error(`${passages.length} passages, but ${vectors.length} vectors`)
   }
@@ -65,8 +69,9 @@ export function storedForm ({ fingerprint: _fingerprint, passages: _passages, ..
   return memory
 }
 
-function fingerprintOf ({ text, tags, documentId, occurredAt }: Memory): string {
-  return createHash('sha256').update(JSON.stringify([text, tags, documentId, occurredAt])).digest('hex')
+function fingerprintOf ({ text, tags, documentId, occurredAt, key, validFrom, validUntil }: Memory): string {
+  const identity = [text, tags, documentId, occurredAt, key, validFrom, validUntil]
+  return createHash('sha256').update(JSON.stringify(identity)).digest('hex')
 }
 
 /** Selects memories that have any, or all, of the tags. */

@@ -86,6 +86,17 @@ export function schemaIn (t: Test, executor: Executor): string {
   return schema
 }
 
+/** The database, which closing a store leaves open. */
+export function leftOpen (executor: Executor): Executor {
+  return {
+    query: async (text, params, options) => await executor.query(text, params, options),
+    read: async (text, params, options) => await executor.read(text, params, options),
+    transaction: async (work, options) => await executor.transaction(work, options),
+    maintain: async (text) => { await executor.maintain(text) },
+    close: async () => {},
+  }
+}
+
 export interface StoreOptions {
   schema: string
   space?: EmbeddingSpace
@@ -96,14 +107,9 @@ export interface StoreOptions {
 export async function storeIn (
   executor: Executor, { schema, space = CONTRACT_SPACE, warn = () => {} }: StoreOptions,
 ): Promise<SqlVectorStore> {
-  const database: Executor = {
-    query: async (text, params, options) => await executor.query(text, params, options),
-    read: async (text, params, options) => await executor.read(text, params, options),
-    transaction: async (work, options) => await executor.transaction(work, options),
-    maintain: async (text) => { await executor.maintain(text) },
-    close: async () => {},
-  }
-  const store = new SqlVectorStore({ executor: database, schema, bootstrapSchema: true, sweepIntervalMs: 0 })
+  const store = new SqlVectorStore({
+    executor: leftOpen(executor), schema, bootstrapSchema: true, sweepIntervalMs: 0,
+  })
   await store.start({ space, clock: () => NOW, warn })
   return store
 }

@@ -10,7 +10,9 @@ for (const revision of REVISIONS) {
     const call = async (name: string, args: Record<string, unknown>) => await client.callTool({ name, arguments: args })
 
     const { tools } = await client.listTools()
-    t.same(tools.map(({ name }) => name), ['retain', 'recall', 'reflect', 'forget'])
+    t.same(tools.map(({ name }) => name), [
+      'retain', 'recall', 'reflect', 'forget', 'patch_memory', 'retire_memory', 'restore_memory', 'list_versions',
+    ])
     t.notOk(
       tools.some(({ inputSchema }) => /"banks?(_id)?"/.test(JSON.stringify(inputSchema))), 'no argument is a bank',
     )

@@ -100,7 +100,9 @@ for (const revision of REVISIONS) {
     t.match(answerOf(await call('forget', { bank_id: 'user-ada', memory_ids: [id] })), { deleted_count: 1 })
 
     const pinned = await startProgram(t, revision, env, ['--bank', 'user-ada'])
-    t.same((await pinned.listTools()).tools.map(({ name }) => name), ['retain', 'recall', 'reflect', 'forget'])
+    t.same((await pinned.listTools()).tools.map(({ name }) => name), [
+      'retain', 'recall', 'reflect', 'forget', 'patch_memory', 'retire_memory', 'restore_memory', 'list_versions',
+    ])
     t.match(
       refusalOf(await pinned.callTool({ name: 'recall', arguments: { query: 'x', bank_id: 'user-bob' } })),
       { code: 'invalid_request' },

@@ -10,7 +10,9 @@ for (const revision of REVISIONS) {
     const call = async (name: string, args: Record<string, unknown>) => await client.callTool({ name, arguments: args })
 
     const { tools } = await client.listTools()
-    t.same(tools.map(({ name }) => name), ['retain', 'recall', 'reflect', 'forget', 'list_banks'])
+    t.same(tools.map(({ name }) => name), [
+      'retain', 'recall', 'reflect', 'forget', 'list_banks', 'patch_memory', 'retire_memory', 'restore_memory', 'list_versions',
+    ])
     t.same(tools.map(({ name, annotations = {} }) => [
       name, annotations.readOnlyHint, annotations.destructiveHint, annotations.idempotentHint,
     ]), [
@@ -19,6 +21,10 @@ for (const revision of REVISIONS) {
       ['reflect', true, false, true],
       ['forget', false, true, true],
       ['list_banks', true, false, true],
+      ['patch_memory', false, false, true],
+      ['retire_memory', false, false, true],
+      ['restore_memory', false, false, true],
+      ['list_versions', true, false, true],
     ])
 
     const stored = answerOf(

@@ -89,9 +89,18 @@ const own = [
 ] as const
 /** What each operation can answer with when it does not do what was asked. */
 const changing = [...limits, 'precondition_failed', 'conflict', 'not_supported'] as const
+const changed = [
+  ...caller, ...body, ...changing, 'not_found', 'place_taken', 'higher_trust', 'not_current', 'model_output_invalid',
+] as const
 const codes: Record<string, readonly ErrorCode[]> = {
-  retain: [...caller, ...body, ...repeated, ...limits, 'model_output_invalid'],
-  retainBatch: [...caller, ...body, ...repeated, ...limits, 'model_output_invalid'],
+  retain: [...caller, ...body, ...repeated, ...limits, 'model_output_invalid', 'higher_trust', 'not_supported'],
+  retainBatch: [...caller, ...body, ...repeated, ...limits, 'model_output_invalid', 'higher_trust', 'not_supported'],
+  patchMemory: changed,
+  retireMemory: changed,
+  restoreMemory: changed,
+  listVersions: [...caller, 'answer_too_large', 'not_found', 'not_supported'],
+  redactVersion: [...caller, ...limits, 'not_found', 'not_supported'],
+  rollbackBank: [...caller, ...body, ...limits, 'conflict', 'not_supported', 'model_output_invalid'],
   recall: [...caller, ...body, ...limits, 'answer_too_large', 'model_output_invalid', 'not_supported'],
   explainRecall: [...caller, ...body, ...limits, 'model_output_invalid'],
   reflect: [
@@ -207,6 +216,7 @@ await t.test('every example satisfies its schema', async (t) => {
 
 await t.test('the service accepts the example of every JSON request', async (t) => {
   const answered: Record<string, number> = {}
+  const memoryId = await app.retain('user-alice', 'Alice prefers coffee.')
   for (const [name, { requestBody, operationId }] of operations) {
     const content = requestBody?.content['application/json']
     if (content === undefined) continue
@@ -215,14 +225,16 @@ await t.test('the service accepts the example of every JSON request', async (t) 
     const [method] = name.split(' ') as ['POST' | 'PUT' | 'PATCH']
     answered[operationId] = (await app.inject({
       method,
-      url: path.replace('{bank_id}', 'user-alice').replace('{conversation_id}', 'talk'),
+      url: path.replace('{bank_id}', 'user-alice').replace('{memory_id}', memoryId)
+        .replace('{conversation_id}', 'talk'),
       headers: { 'content-type': 'application/json' },
       payload: JSON.stringify(content.example),
     })).statusCode
   }
   const all = [
     'retain', 'retainBatch', 'recall', 'explainRecall', 'reflect', 'forget', 'putBankConfig', 'patchBankConfig',
-    'adminCheckAccess', 'reloadConfiguration', 'ingestWebhook', 'appendMessages', 'popMessages',
+    'appendMessages', 'popMessages', 'patchMemory', 'retireMemory', 'restoreMemory', 'rollbackBank',
+    'adminCheckAccess', 'reloadConfiguration', 'ingestWebhook',
   ]
   t.same(answered, Object.fromEntries(all.map((id) => [id, 200])))
 })
@@ -263,6 +275,22 @@ await t.test('the answers of the service satisfy the document', async (t) => {
     'GET /v1/banks/{bank_id}/memories': await get('/v1/banks/shown/memories?limit=1&total=true'),
     'GET /v1/banks/{bank_id}/memories/{memory_id}/neighbours': await get(`/v1/banks/shown/memories/${id}/neighbours`),
     'GET /v1/banks/{bank_id}/memories/{memory_id}': await get(`/v1/banks/shown/memories/${id}`),
+    'PATCH /v1/banks/{bank_id}/memories/{memory_id}': await app.inject({
+      method: 'PATCH',
+      url: `/v1/banks/shown/memories/${id}`,
+      payload: { key: 'alice/drink', valid_from: '2025-01-01T00:00:00Z' },
+    }),
+    'POST /v1/banks/{bank_id}/memories/{memory_id}/retire': await post(
+      `/v1/banks/shown/memories/${id}/retire`, { reason: 'other' },
+    ),
+    'POST /v1/banks/{bank_id}/memories/{memory_id}/restore': await post(
+      `/v1/banks/shown/memories/${id}/restore`, {},
+    ),
+    'POST /v1/banks/{bank_id}/memories/{memory_id}/versions/{version}/redact': await post(
+      `/v1/banks/shown/memories/${id}/versions/1/redact`, {},
+    ),
+    'GET /v1/banks/{bank_id}/memories/{memory_id}/versions': await get(`/v1/banks/shown/memories/${id}/versions`),
+    'POST /v1/banks/{bank_id}/rollback': await post('/v1/banks/shown/rollback', { to: '2026-01-15T00:00:00Z' }),
     'POST /v1/banks/{bank_id}/conversations/{conversation_id}/messages': await post(
       '/v1/banks/shown/conversations/talk/messages',
       { messages: [{ role: 'user', content: 'One.' }, { role: 'tool', content: '2' }, { role: 'ai', content: '2' }] },

@@ -162,6 +162,26 @@ await t.test('a message that was forgotten is not stored again by the transcript
   t.same(await contents('hole'), ['b', 'd', 'e', 'f'])
 })
 
+await t.test('a message that was changed or retired is no news when it is sent again', async (t) => {
+  const talk = [
+    ...turns('a', 'b'), { role: 'user', content: 'c', id: 'm' }, { role: 'assistant', content: 'd', id: 'n' },
+  ]
+  const { memory_ids: ids } = await append('lives', talk)
+  const pathOfMemory = (index: number) => `/v1/banks/lives/memories/${ids[index]}`
+  t.equal((await post(`${pathOfMemory(0)}/retire`, { reason: 'other' })).statusCode, 200)
+  t.equal((await post(`${pathOfMemory(3)}/retire`, { reason: 'invalidated' })).statusCode, 200)
+  const patched = await inject({ method: 'PATCH', url: pathOfMemory(1), payload: { content: 'B!' } })
+  t.match(patched.json(), { text: 'B!', version: 2, message: { role: 'assistant', position: 1 } })
+  t.match(await append('lives', [...talk, ...said('e')]), { stored: 1, repeated: 4, memory_ids: [...ids, String] })
+  t.same(await counts('lives', talk.slice(3)), [0, 1], 'by its id')
+  t.same(await contents('lives'), ['B!', 'c', 'e'])
+  t.equal((await post(`${pathOfMemory(0)}/restore`, {})).statusCode, 200)
+  t.same(await counts('lives', talk), [0, 4])
+  t.same(await contents('lives'), ['a', 'B!', 'c', 'e'])
+  t.equal((await inject({ method: 'DELETE', url: pathOf('lives', '') })).json().deleted_count, 5)
+  t.equal((await get(pathOfMemory(3))).statusCode, 404, 'what was retired is gone too')
+})
+
 await t.test('calls of tools are left out', async (t) => {
   const answer = await append('tools', [
     { role: 'user', content: 'What is the weather?' },

@@ -43,6 +43,8 @@ await t.test('a hit is the complete record of its memory with a score, and nothi
     source: 'mail',
     speaker: null,
     trust: 'trusted',
+    version: 1,
+    state: 'current',
   })
 })
 

@@ -60,6 +60,9 @@ t.test('update: the new content and its fields replace the existing memory under
     source: null,
     speaker: null,
     trust: 'trusted',
+    version: 2,
+    state: 'current',
+    changed_at: '2026-01-15T10:01:00.000Z',
   })
   home.clock.set('2026-02-01T00:00:00Z')
   t.strictSame(await textsOf(home), [NEAR_DUPLICATE], 'the expiry of the old content is removed too')

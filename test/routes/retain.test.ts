@@ -38,6 +38,8 @@ await t.test('every retained field is returned, with instants in UTC', async (t)
     source: 'import of May',
     speaker: 'alice',
     trust: 'trusted',
+    version: 1,
+    state: 'current',
   })
 })
 

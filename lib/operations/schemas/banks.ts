@@ -27,6 +27,9 @@ export const MemoriesQuery = strict({
   occurred_before: filters.occurred_before,
   ...retainedBounds,
   document_id: Type.Optional(DocumentId),
+  as_of: filters.as_of,
+  state: filters.state,
+  valid_at: filters.valid_at,
   min_trust: filters.min_trust,
   trust: Type.Optional(trust('Only memories of exactly this level.')),
   order: Type.Optional(Type.Enum(['newest', 'oldest'], {

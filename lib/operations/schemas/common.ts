@@ -2,7 +2,7 @@ import { Type, type Static, type TOptional, type TProperties, type TSchema, type
 import { BANK_ID_PATTERN } from '../../access/context.js'
 import { BANK_ID_IN_WORDS } from '../../base/ids.js'
 import { instant, MetadataSchema, speakerText, tagList, trust } from '../../stores/memory-fields.js'
-import { IDEMPOTENCY_LIFETIME_MS } from '../../stores/vector-store.js'
+import { IDEMPOTENCY_LIFETIME_MS, STATE_FILTERS } from '../../stores/vector-store.js'
 import { PAGE_SIZE, type RequestRange } from './ranges.js'
 
 export {
@@ -101,7 +101,13 @@ export const retainedBounds = {
 /** Filters of a search. */
 export const filters = {
   ...memoryFilters,
-  as_of: Type.Optional(instant('Only memories retained at or before this instant.')),
+  as_of: Type.Optional(instant('The bank as it was stored at this instant: the memories of then, with their texts, ' +
+    'tags and states of then.')),
+  state: Type.Optional(Type.Enum([...STATE_FILTERS], {
+    title: 'StateFilter',
+    description: '`current`; `history`: superseded and retired memories; or `all`. Default current.',
+  })),
+  valid_at: Type.Optional(instant('Only memories that, as far as it is told, are valid in the world at this instant.')),
   min_trust: minTrust,
 }
 

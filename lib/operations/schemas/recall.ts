@@ -125,7 +125,8 @@ const FilterStage = strict({
   passed: Type.Boolean(),
   failed: Type.Array(
     Type.Enum([
-      'tags', 'document_ids', 'metadata', 'speakers', 'occurred_after', 'occurred_before', 'as_of', 'min_trust',
+      'tags', 'document_ids', 'metadata', 'speakers', 'occurred_after', 'occurred_before', 'as_of', 'state',
+      'valid_at', 'min_trust',
     ]),
     { description: 'Every filter that the memory does not satisfy.' },
   ),

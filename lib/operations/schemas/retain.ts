@@ -1,8 +1,8 @@
-import { Type, type Static } from 'typebox'
+import { Type, type Static, type TSchema } from 'typebox'
 import { BankConfigurationSchema, BarriersSchema } from '../../config/schema.js'
-import { importedSchemas, retainedSchemas } from '../../stores/memory-fields.js'
-import { strict, BankId, MemoryId, trust } from './common.js'
-import { MemoryRecord } from './memory-record.js'
+import { importedSchemas, type Metadata, retainedSchemas } from '../../stores/memory-fields.js'
+import { strict, BankId, instant, MemoryId, nullable, nullableInstant, trust } from './common.js'
+import { MEMORY, MemoryRecord } from './memory-record.js'
 
 export { EVENT_COLUMNS } from '../../stores/memory-fields.js'
 
@@ -61,6 +61,9 @@ export const RetainAnswer = strict({
     description: 'The memory that this one nearly repeats, when the bank detects near-duplicates ' +
       '(`signal_quality.dedup`).',
   })),
+  superseded: Type.Optional(Type.Array(MemoryId, {
+    description: 'The memories whose place it took, by its `key` or `supersedes`; absent when there are none.',
+  })),
   trust: Type.Optional(trust('Trust of the memory `memory_id`, when it is below `trusted`: `untrusted` because of ' +
     'its writer, `suspect` when it looks like an instruction to a model or hides text.')),
   redactions: Type.Optional(Type.Array(Type.String(), {
@@ -90,6 +93,99 @@ export type RetainRequest = Static<typeof RetainRequest>
 export type RetainAnswer = Static<typeof RetainAnswer>
 export type RetainBatchRequest = Static<typeof RetainBatchRequest>
 export type RetainBatchAnswer = Static<typeof RetainBatchAnswer>
+
+const orNull = <S extends TSchema>(schema: S) => {
+  const { type, description, ...rest } = schema as S & { type: string, description?: string }
+  return Type.Optional(Type.Unsafe<Static<S> | null>({ type: [type, 'null'], ...rest, description }))
+}
+/** Maximum number of characters of a reason. */
+export const MAX_PATCH_REASON = 512
+
+export const MemoryPatch = strict({
+  content: Type.Optional(retainFields.content),
+  tags: orNull(retainedSchemas.tags),
+  metadata: Type.Optional(Type.Unsafe<Metadata | null>({
+    type: ['object', 'null'],
+    additionalProperties: { type: ['string', 'number', 'boolean', 'null'] },
+    description: 'Members to set; null removes one.',
+  })),
+  speaker: orNull(retainedSchemas.speaker),
+  occurred_at: orNull(retainedSchemas.occurred_at),
+  expires_at: orNull(retainedSchemas.expires_at),
+  key: orNull(retainedSchemas.key),
+  valid_from: orNull(retainedSchemas.valid_from),
+  valid_until: orNull(retainedSchemas.valid_until),
+  reason: Type.Optional(Type.String({
+    minLength: 1, maxLength: MAX_PATCH_REASON, description: 'Why, for readers of its versions.',
+  })),
+}, {
+  title: 'MemoryPatch', description: 'The members of a memory to change; null removes one.',
+})
+export type MemoryPatch = Static<typeof MemoryPatch>
+
+export const RetireReason = Type.Enum(['superseded', 'invalidated', 'other'], {
+  title: 'RetireReason',
+  description: 'superseded: it is so no more. invalidated: it was never so.',
+})
+export type RetireReason = Static<typeof RetireReason>
+
+const { memory_id: _id, bank_id: _bank, text: _text, ...versionFields } = MemoryRecord.properties
+export const MemoryVersion = strict({
+  ...versionFields,
+  content: Type.String({ description: 'The whole text of the version.' }),
+  changed_at: Type.String({ format: 'date-time', description: 'When this version was made.' }),
+  changed_by: nullable({ description: 'The principal that made this version; null for an anonymous caller.' }),
+  reason: nullable({ description: 'Why it was made.' }),
+  ended_at: nullableInstant('When the next version was made; null for the last.'),
+  redacted: Type.Boolean({ description: 'Whether what it said was removed.' }),
+}, { title: 'MemoryVersion', description: 'A version of a memory.' })
+export type MemoryVersion = Static<typeof MemoryVersion>
+
+const { memory_id: _exampleId, bank_id: _exampleBank, text: exampleText, ...exampleVersion } = MEMORY
+export const VersionsAnswer = strict({
+  versions: Type.Array(MemoryVersion, { description: 'The last one first.' }),
+}, {
+  title: 'VersionsAnswer',
+  description: 'The versions of a memory.',
+  examples: [{
+    versions: [{
+      ...exampleVersion,
+      content: exampleText,
+      changed_at: MEMORY.retained_at,
+      changed_by: 'user:alice',
+      reason: null,
+      ended_at: null,
+      redacted: false,
+    }],
+  }],
+})
+export type VersionsAnswer = Static<typeof VersionsAnswer>
+
+export const RedactAnswer = strict({ memory_id: MemoryId, version: Type.Integer(), redacted: Type.Literal(true) }, {
+  title: 'RedactAnswer',
+  description: 'The version that was emptied.',
+  examples: [{ memory_id: RETAINED.memory_id, version: 1, redacted: true }],
+})
+export type RedactAnswer = Static<typeof RedactAnswer>
+
+export const RollbackRequest = strict({
+  to: instant('The bank is set back to this instant, which must not lie in the future.'),
+  dry_run: Type.Optional(Type.Boolean({ description: 'Only counts what would change. Default false.' })),
+}, { title: 'RollbackRequest', description: 'A rollback.' })
+export type RollbackRequest = Static<typeof RollbackRequest>
+
+export const RollbackAnswer = strict({
+  restored: Type.Integer({ description: 'Memories that are current again, or are again as they were.' }),
+  retired: Type.Integer({ description: 'Memories that are current no more.' }),
+  unrecoverable: Type.Integer({
+    description: 'Memories that had been retained by then but have been forgotten, or their versions of then redacted.',
+  }),
+}, {
+  title: 'RollbackAnswer',
+  description: 'What a rollback changed, or would change.',
+  examples: [{ restored: 1, retired: 2, unrecoverable: 0 }],
+})
+export type RollbackAnswer = Static<typeof RollbackAnswer>
 
 export const IMPORT_DEFAULTS = { on_conflict: 'skip', config: 'ignore' } as const
 

@@ -2,9 +2,11 @@ import { getHeapStatistics } from 'node:v8'
 import { bankKeyString, identityOf, type BankKey } from '../../access/context.js'
 import { dayOf } from '../../base/days.js'
 import { ServiceError } from '../../base/service-error.js'
+import { compareText } from '../../text/normal-form.js'
 import { bySequence, sequenceInstant } from '../context.js'
 import { TEXTS } from '../memory-fields.js'
-import { byMemoryId, type LateVectors, type Memory, memoryOf, type NewMemory } from '../vector-store.js'
+import { indexedPassages } from '../passages.js'
+import { type LateVectors, type Memory, memoryOf, type NewMemory, type Passage, type Version } from '../vector-store.js'
 import { LexicalIndex } from './lexical-index.js'
 import { SortedList } from './sorted-list.js'
 
@@ -18,21 +20,42 @@ interface EntryPassage {
   vector: Float32Array | undefined
 }
 
-/** A memory in its bank. */
+/** A memory with what search needs of it, and in the past of a bank what a Version has besides. */
+export type EntrySource = NewMemory & Partial<Pick<Version, 'endedAt' | 'redacted'>>
+
+/** A memory in its bank, or a version of one in what is past of it. */
 export class Entry {
-  readonly memory: Memory
+  /** That of its memory; of an earlier version followed by its number. */
+  readonly id: string
+  /** A Version in what is past. */
+  readonly memory: Memory | Version
   readonly fingerprint: string
   readonly passages: readonly EntryPassage[]
   /** The number of its first passage in the lexical index; -1 before it has one. */
   head = -1
 
   /** @throws RangeError for a vector with an element that is not finite */
-  constructor (source: NewMemory) {
-    this.memory = memoryOf(source)
+  constructor (source: EntrySource) {
+    const { endedAt, redacted = false } = source
+    this.memory = endedAt === undefined ? memoryOf(source) : { ...memoryOf(source), endedAt, redacted }
+    this.id = isLast(this.memory) ? source.memoryId : `${source.memoryId}/${source.version}`
     this.fingerprint = source.fingerprint
     this.passages = source.passages.map(({ start, end, vector }) => ({
       start, end, vector: vector === undefined ? undefined : unitVector(vector),
     }))
+  }
+
+  /** Whether it is the last version of its memory. */
+  get isLast (): boolean {
+    return isLast(this.memory)
+  }
+
+  /** Its passages, as they were stored. */
+  indexed (): Passage[] {
+    return indexedPassages(this.memory, this.passages).map((passage, ordinal) => {
+      const { vector } = this.passages[ordinal]!
+      return vector === undefined ? passage : { ...passage, vector }
+    })
   }
 
   /** Whether one of its passages has a vector. */
@@ -44,6 +67,10 @@ export class Entry {
   get isUnembedded (): boolean {
     return this.passages.some(({ vector }) => vector === undefined)
   }
+}
+
+function isLast (memory: Memory | Version): boolean {
+  return !('endedAt' in memory) || memory.endedAt === null
 }
 
 /**
@@ -64,20 +91,49 @@ export class Bank {
   readonly id: string
   readonly byId = new Map<string, Entry>()
   readonly byFingerprint = new Map<string, Entry>()
+  readonly byKey = new Map<string, Entry>()
+  /** In what is past: the earlier versions of memories, by their ids. */
+  readonly earlier = new Map<string, Entry[]>()
   /** Oldest first. */
   readonly ordered = new SortedList<Entry>(byAge)
   readonly expiring = new SortedList<Entry>(byExpiry)
   /** Memories that have passages without a vector, by id. */
-  readonly unembedded = new SortedList<Entry>(byMemoryId)
+  readonly unembedded = new SortedList<Entry>(byEntryId)
   readonly lexical = new LexicalIndex()
   /** The sequences of lib/stores/context.ts. */
   readonly #sequences = new Map<string, SortedList<Entry>>()
+  #past: Bank | undefined
   #dimensions: number | undefined
   #memoryBytes = 0
 
   constructor (key: BankKey) {
     this.key = identityOf(key)
     this.id = bankKeyString(key)
+  }
+
+  /** Superseded and retired memories, and earlier versions of all; a bank of its own, which no other read meets. */
+  get past (): Bank {
+    this.#past ??= new Bank(this.key)
+    return this.#past
+  }
+
+  get hasPast (): boolean {
+    return this.#past !== undefined && this.#past.size > 0
+  }
+
+  /** The number of memories whose state is current, and of versions that are past. */
+  get extent (): number {
+    return this.size + (this.#past?.size ?? 0)
+  }
+
+  /** The last version of a memory in whatever state. */
+  last (memoryId: string): Entry | undefined {
+    return this.byId.get(memoryId) ?? this.#past?.byId.get(memoryId)
+  }
+
+  /** The part of the bank that has the entry. */
+  partOf (entry: Entry): Bank {
+    return this.byId.get(entry.id) === entry ? this : this.past
   }
 
   get size (): number {
@@ -90,9 +146,10 @@ export class Bank {
 
   /** Estimated bytes of the bank; 0 without memories. */
   get bytes (): number {
-    if (this.size === 0) return 0
+    const past = this.#past?.bytes ?? 0
+    if (this.size === 0) return past
     const { terms, postings } = this.lexical.extent
-    return BANK_BYTES + this.#memoryBytes + this.#sequences.size * SEQUENCE_BYTES + terms * TERM_BYTES +
+    return past + BANK_BYTES + this.#memoryBytes + this.#sequences.size * SEQUENCE_BYTES + terms * TERM_BYTES +
       postings * POSTING_BYTES
   }
 
@@ -118,10 +175,16 @@ export class Bank {
    * @param passages those that the entry was made of
    */
   add (entry: Entry, passages: NewMemory['passages']): void {
-    this.byId.set(entry.memory.memoryId, entry)
+    this.byId.set(entry.id, entry)
     this.byFingerprint.set(entry.fingerprint, entry)
+    const { key } = entry.memory
+    if (key !== null) this.byKey.set(key, entry)
+    if (!entry.isLast) {
+      const { memoryId } = entry.memory
+      this.earlier.set(memoryId, [...this.earlier.get(memoryId) ?? [], entry])
+    }
     this.ordered.add(entry)
-    if (entry.memory.expiresAt !== null) this.expiring.add(entry)
+    if (expires(entry)) this.expiring.add(entry)
     if (entry.isUnembedded) this.unembedded.add(entry)
     this.#memoryBytes += entryBytes(entry)
     this.#noteDimensions(entry)
@@ -151,13 +214,20 @@ export class Bank {
 
   remove (removed: readonly Entry[]): void {
     this.ordered.remove(removed)
-    this.expiring.remove(removed.filter(({ memory }) => memory.expiresAt !== null))
+    this.expiring.remove(removed.filter(expires))
     this.unembedded.remove(removed.filter(({ isUnembedded }) => isUnembedded))
     this.lexical.remove(removed)
     const bySequence = new Map<string, Entry[]>()
     for (const entry of removed) {
-      this.byId.delete(entry.memory.memoryId)
-      this.byFingerprint.delete(entry.fingerprint)
+      this.byId.delete(entry.id)
+      if (this.byFingerprint.get(entry.fingerprint) === entry) this.byFingerprint.delete(entry.fingerprint)
+      const { key: slot, memoryId } = entry.memory
+      if (slot !== null && this.byKey.get(slot) === entry) this.byKey.delete(slot)
+      if (!entry.isLast) {
+        const others = this.earlier.get(memoryId)?.filter((other) => other !== entry) ?? []
+        if (others.length === 0) this.earlier.delete(memoryId)
+        else this.earlier.set(memoryId, others)
+      }
       this.#memoryBytes -= entryBytes(entry)
       const key = sequenceKey(entry)
       const others = bySequence.get(key)
@@ -175,7 +245,7 @@ export class Bank {
   #join (entry: Entry): void {
     const key = sequenceKey(entry)
     let sequence = this.#sequences.get(key)
-    if (sequence === undefined) this.#sequences.set(key, sequence = new SortedList<Entry>(bySequence))
+    if (sequence === undefined) this.#sequences.set(key, sequence = new SortedList<Entry>(byPlace))
     const at = sequence.add(entry)
     this.lexical.chain(sequence.items[at - 1], entry)
     this.lexical.chain(entry, sequence.items[at + 1])
@@ -196,12 +266,26 @@ function sequenceKey ({ memory }: Entry): string {
   return documentId === null ? `day ${dayOf(sequenceInstant(memory))}` : documentKey(documentId)
 }
 
+function byEntryId (a: Entry, b: Entry): number {
+  return compareText(a.id, b.id)
+}
+
 function byAge (a: Entry, b: Entry): number {
-  return a.memory.retainedAt - b.memory.retainedAt || byMemoryId(a, b)
+  return a.memory.retainedAt - b.memory.retainedAt || byEntryId(a, b)
+}
+
+/** Versions of one memory may have the same place. */
+function byPlace (a: Entry, b: Entry): number {
+  return bySequence(a, b) || byEntryId(a, b)
 }
 
 function byExpiry (a: Entry, b: Entry): number {
-  return a.memory.expiresAt! - b.memory.expiresAt! || byMemoryId(a, b)
+  return a.memory.expiresAt! - b.memory.expiresAt! || byEntryId(a, b)
+}
+
+/** An earlier version lasts as long as its memory. */
+function expires (entry: Entry): boolean {
+  return entry.isLast && entry.memory.expiresAt !== null
 }
 
 /** Default share of the heap that a store may use: the rest is for requests. */

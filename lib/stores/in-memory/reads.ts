@@ -5,9 +5,10 @@ import type { Mutable } from '../../base/members.js'
 import { compareText } from '../../text/normal-form.js'
 import { bySequence } from '../context.js'
 import { mostFrequent } from '../most-frequent.js'
-import type {
-  BankStatistics, BankSummary, ConversationSummary, DayCounts, DayRange, ListConversationsRequest, ListRequest, Memory,
-  Neighbourhood, NeighboursRequest, Unembedded,
+import {
+  type BankStatistics, type BankSummary, type ConversationSummary, type DayCounts, type DayRange,
+  type ListConversationsRequest, type ListRequest, type Memory, memoryOf, type Neighbourhood, type NeighboursRequest,
+  type Unembedded,
 } from '../vector-store.js'
 import type { Accept, Bank, Entry } from './bank.js'
 import { placeIn } from './sorted-list.js'
@@ -57,9 +58,11 @@ export async function countUpTo (bank: Bank, limit: number, accept: Accept): Pro
 export function neighbourhood (
   bank: Bank, memoryId: string, { before, after }: NeighboursRequest,
 ): Neighbourhood | undefined {
-  const entry = bank.byId.get(memoryId)
+  const entry = bank.last(memoryId)
   if (entry === undefined) return undefined
   const { memory } = entry
+  // What is past has no place in its document any more.
+  if (memory.state !== 'current') return { memory: memoryOf(memory), before: [], after: [] }
   // Its sequence is the memories of its day, which a search uses as context: they are not a document.
   if (memory.documentId === null) return { memory, before: [], after: [] }
   const sequence = bank.document(memory.documentId)

@@ -4,7 +4,8 @@ import type { Mutable } from '../../base/members.js'
 import { compileFilters } from '../filters.js'
 import { TopK } from '../top-k.js'
 import {
-  byMemoryId, byScore, MAX_PASSAGES, type Candidate, type CandidateScores, type SearchRequest, type SearchResult,
+  byMemoryId, byScore, MAX_PASSAGES, memoryOf, partsOf, type Candidate, type CandidateScores, type SearchRequest,
+  type SearchResult,
 } from '../vector-store.js'
 import { unitVector, type Accept, type Bank, type Entry } from './bank.js'
 
@@ -28,16 +29,19 @@ interface BankResult {
 export async function searchBanks (
   request: SearchRequest, open: (key: BankKey) => Promise<Bank | undefined>,
 ): Promise<SearchResult> {
-  const accept = compileFilters(request.filters)
+  const parts = partsOf(request.filters).map((part) => ({ part, accept: compileFilters(request.filters, part) }))
   const all = { lexical: [] as Candidate[], semantic: [] as Candidate[], total: 0 }
   for (const key of request.banks) {
     if (isDue()) await giveWay()
     const bank = await open(key)
     if (bank === undefined) continue
-    const found = await searchBank(bank, request, accept)
-    all.lexical = merge(all.lexical, found.lexical, request.limit)
-    all.semantic = merge(all.semantic, found.semantic, request.limit)
-    all.total += found.total
+    for (const { part, accept } of parts) {
+      if (part === 'past' && !bank.hasPast) continue
+      const found = await searchBank(part === 'current' ? bank : bank.past, request, accept)
+      all.lexical = merge(all.lexical, found.lexical, request.limit)
+      all.semantic = merge(all.semantic, found.semantic, request.limit)
+      all.total += found.total
+    }
   }
   const result: Mutable<SearchResult> = { total: all.total }
   if (request.lexical !== undefined) result.lexical = all.lexical
@@ -143,7 +147,7 @@ function toCandidate (
 ): Candidate {
   return {
     bank: key,
-    memory,
+    memory: 'endedAt' in memory ? memoryOf(memory) : memory,
     score,
     scores,
     passageCount: passages.length,

@@ -3,12 +3,16 @@ import { bankKeyString, type BankKey } from '../../access/context.js'
 import { giveWay, isDue } from '../../base/event-loop.js'
 import { compareText } from '../../text/normal-form.js'
 import { compileFilters } from '../filters.js'
-import type {
-  BankStatistics, BankSummary, ConversationSummary, DayCounts, DayRange, DocumentReplacement, ImportOptions,
-  ImportOutcome, InsertOptions, InsertOutcome, LateVectors, ListBanksRequest, ListConversationsRequest, ListFilters,
-  ListRequest, Memory, Neighbourhood, NeighboursRequest, NewMemory,
-  RemovedBank, RemoveOptions, RemoveOutcome, Scan, SearchRequest, SearchResult, Selector, StoredMemory, StoreHealth,
-  Unembedded, VectorStore, WriteOptions,
+import { optionalValues } from '../memory-fields.js'
+import { TokenCount } from '../../text/tokens.js'
+import {
+  type BankStatistics, type BankSummary, byMemoryId, type ChangedMemory, type ConversationSummary, type DayCounts,
+  type DayRange, type DocumentReplacement, type ImportOptions, type ImportOutcome, type InsertOptions,
+  type InsertOutcome, type LateVectors, type ListBanksRequest, type ListConversationsRequest, type ListFilters,
+  type ListRequest, type Memory, memoryOf, type Neighbourhood, type NeighboursRequest, type NewMemory, type Part,
+  partsOf, type RemovedBank, type RemoveOptions, type RemoveOutcome, type Revision, type Scan, type SearchRequest,
+  type SearchResult, type Selector, type StoredMemory, type StoreHealth, type Unembedded, type VectorStore,
+  type Version, type WriteOptions,
 } from '../vector-store.js'
 import { configBytes, InMemoryBankConfigs } from './bank-configs.js'
 import { Bank, Capacity, Entry, neededBytes } from './bank.js'
@@ -18,7 +22,10 @@ import {
 } from './reads.js'
 import { searchBanks } from './search.js'
 import { placeIn, SortedList } from './sorted-list.js'
-import { planImportInto, planInsertInto, planReplacementIn, select, type WritePlan } from './writes.js'
+import {
+  earlierOf, planImportInto, planInsertInto, planReplacementIn, planRevision, removalOf, requireNew, select,
+  type WritePlan,
+} from './writes.js'
 
 /** Expired memories that are removed before the event loop may be given back. */
 const EXPIRED_AT_ONCE = 500
@@ -40,6 +47,8 @@ export class InMemoryVectorStore implements VectorStore {
   /** Of the banks that a long write holds: its end. */
   readonly #held = new Map<string, Promise<void>>()
   #ordered = new SortedList<Bank>((a, b) => compareKeys(a.key, b.key))
+  /** By bank: the memories that were removed, for `countRemovedAfter`. */
+  readonly #removed = new Map<string, Array<{ removedAt: number, retainedAt: number }>>()
 
   /**
    * @param maximumBytes maximum estimated bytes of memories and of the configuration of banks. Default: two fifths of
@@ -62,13 +71,18 @@ export class InMemoryVectorStore implements VectorStore {
   async insert (
     key: BankKey, memories: readonly NewMemory[], options: InsertOptions,
   ): Promise<InsertOutcome[]> {
-    return await this.#write(key, options, memories, (bank) => planInsertInto(bank, memories, options.expectNew))
+    return await this.#write(key, options, memories, (bank) => {
+      if (options.expectNew === true) requireNew(bank, memories)
+      return planInsertInto(bank, memories, options.now)
+    })
   }
 
   async replaceDocuments (
     key: BankKey, replacement: DocumentReplacement, memories: readonly NewMemory[], options: WriteOptions,
   ): Promise<InsertOutcome[]> {
-    return await this.#write(key, options, memories, (bank) => planReplacementIn(bank, replacement, memories))
+    return await this.#write(key, options, memories, (bank) => (
+      planReplacementIn(bank, replacement, memories, options.now)
+    ))
   }
 
   async search (request: SearchRequest): Promise<SearchResult> {
@@ -107,7 +121,64 @@ export class InMemoryVectorStore implements VectorStore {
   }
 
   async get (key: BankKey, memoryId: string, now: number): Promise<Memory | undefined> {
-    return (await this.#bank(key, now))?.byId.get(memoryId)?.memory
+    const found = (await this.#bank(key, now))?.last(memoryId)
+    return found && memoryOf(found.memory)
+  }
+
+  async revise (key: BankKey, revisions: readonly Revision[], options: WriteOptions): Promise<void> {
+    await this.#write(key, options, [], (bank) => planRevision(bank, revisions))
+  }
+
+  async versions (key: BankKey, memoryId: string, now: number): Promise<Version[]> {
+    const bank = await this.#bank(key, now)
+    const last = bank?.last(memoryId)
+    if (bank === undefined || last === undefined) return []
+    return [last, ...earlierOf(bank, last)].map(toVersion).sort((a, b) => b.version - a.version)
+  }
+
+  async redact (key: BankKey, memoryId: string, version: number, options: WriteOptions): Promise<boolean> {
+    return await this.#write(key, options, [], (bank) => {
+      const found = bank.past.earlier.get(memoryId)?.find(({ memory }) => memory.version === version)
+      const memory = found && toVersion(found)
+      if (memory === undefined) return { added: [], removed: [], outcome: false }
+      const emptied = {
+        ...memory,
+        text: '',
+        tags: [],
+        metadata: {},
+        tokens: TokenCount.of(''),
+        ...optionalValues(({ name }) => name === 'expiresAt' ? memory.expiresAt : null),
+        reason: null,
+        fingerprint: '',
+        redacted: true,
+        passages: [],
+      }
+      return { added: [], removed: [], addedPast: [emptied], removedPast: [found!], outcome: true }
+    })
+  }
+
+  async changedAfter (
+    key: BankKey, { instant, now, limit }: { instant: number, now: number, limit: number },
+  ): Promise<ChangedMemory[]> {
+    const bank = await this.#bank(key, now)
+    if (bank === undefined) return []
+    const changed: Entry[] = []
+    for (const entry of [...bank.ordered.snapshot(), ...bank.past.ordered.snapshot()]) {
+      if (isDue()) await giveWay()
+      if (entry.isLast && entry.memory.changedAt > instant) changed.push(entry)
+    }
+    const sorted = changed.sort(byMemoryId).slice(0, limit)
+    return sorted.map((entry) => {
+      const then = earlierOf(bank, entry).map(toVersion).find(({ changedAt, endedAt }) => (
+        changedAt <= instant && endedAt! > instant
+      ))
+      return { memory: memoryOf(entry.memory), then }
+    })
+  }
+
+  async countRemovedAfter (key: BankKey, instant: number): Promise<number> {
+    const removed = this.#removed.get(bankKeyString(key)) ?? []
+    return removed.filter(({ removedAt, retainedAt }) => removedAt > instant && retainedAt <= instant).length
   }
 
   async findRepeated (key: BankKey, fingerprint: string, now: number): Promise<StoredMemory | undefined> {
@@ -119,14 +190,33 @@ export class InMemoryVectorStore implements VectorStore {
 
   async list (key: BankKey, request: ListRequest): Promise<Memory[]> {
     const bank = await this.#bank(key, request.now)
-    return bank === undefined ? [] : await listPage(bank, request, compileFilters(request.filters))
+    if (bank === undefined) return []
+    const parts = partsOf(request.filters)
+    const pages: Memory[][] = []
+    // The first of each part are merged, so each is read from its start.
+    const { limit, offset = 0, order = 'newest' } = request
+    const each = parts.length === 1 ? request : { ...request, offset: 0, limit: limit + offset }
+    for (const part of parts) {
+      pages.push(await listPage(bankPart(bank, part), each, compileFilters(request.filters, part)))
+    }
+    if (parts.length === 1 && parts[0] === 'current') return pages[0]!
+    const sign = order === 'newest' ? -1 : 1
+    return pages.flat()
+      .sort((a, b) => sign * (a.retainedAt - b.retainedAt || compareText(a.memoryId, b.memoryId)))
+      .slice(offset, offset + limit)
+      .map(memoryOf)
   }
 
   async countMemories (
     key: BankKey, { now, filters, limit }: { now: number, filters: ListFilters, limit: number },
   ): Promise<number> {
     const bank = await this.#bank(key, now)
-    return bank === undefined ? 0 : await countUpTo(bank, limit, compileFilters(filters))
+    if (bank === undefined) return 0
+    let count = 0
+    for (const part of partsOf(filters)) {
+      count += await countUpTo(bankPart(bank, part), limit, compileFilters(filters, part))
+    }
+    return Math.min(count, limit)
   }
 
   async neighbours (key: BankKey, memoryId: string, request: NeighboursRequest): Promise<Neighbourhood | undefined> {
@@ -139,18 +229,16 @@ export class InMemoryVectorStore implements VectorStore {
   ): Promise<RemoveOutcome> {
     const bank = await this.#bank(key, now)
     const selected = bank === undefined ? [] : await select(bank, selector)
-    const plan = (removed: readonly Entry[]) => ({
-      added: [],
-      removed,
-      outcome: {
-        count: removed.length, memoryIds: removed.slice(0, idLimit).map(({ memory }) => memory.memoryId),
-      },
+    const outcomeOf = (entries: readonly Entry[]) => ({
+      count: entries.length, memoryIds: entries.slice(0, idLimit).map(({ memory }) => memory.memoryId),
     })
-    if (dryRun) return plan(selected).outcome
-    // Others may have removed some of them since they were selected.
-    return await this.#write(key, { now, signal }, [], ({ byId }) => plan(
-      selected.filter((entry) => byId.get(entry.memory.memoryId) === entry),
-    ))
+    if (dryRun) return outcomeOf(selected)
+    // Others may have removed or changed some of them since they were selected.
+    return await this.#write(key, { now, signal }, [], (bank) => {
+      const entries = selected.filter((entry) => bank.last(entry.id) === entry)
+      this.#noteRemoved(bank.id, entries, now)
+      return { added: [], ...removalOf(bank, entries), outcome: outcomeOf(entries) }
+    })
   }
 
   async listBanks ({ limit, now, ...query }: ListBanksRequest): Promise<BankSummary[]> {
@@ -204,6 +292,7 @@ export class InMemoryVectorStore implements VectorStore {
     const bank = this.#banks.get(bankKeyString(key))
     const memoryCount = bank?.size ?? 0
     if (bank !== undefined) this.#drop(bank, bank.bytes)
+    this.#removed.delete(bankKeyString(key))
     return { memoryCount, configRemoved: this.bankConfigs.remove(key, now) }
   }
 
@@ -235,10 +324,14 @@ export class InMemoryVectorStore implements VectorStore {
     for (;;) {
       while (this.#held.has(id)) await this.#held.get(id)
       const bank = this.#banks.get(id)
-      const items = bank?.expiring.items ?? []
-      if (bank === undefined || items.length === 0 || items[0]!.memory.expiresAt! > now) return bank
-      const count = placeIn(items, ({ memory }) => memory.expiresAt! <= now)
-      await this.#apply(bank, { entries: [], added: [], removed: items.slice(0, Math.min(count, EXPIRED_AT_ONCE)) })
+      if (bank === undefined) return undefined
+      const expired = [bank, ...bank.hasPast ? [bank.past] : []].flatMap(({ expiring: { items } }) => {
+        if (items.length === 0 || items[0]!.memory.expiresAt! > now) return []
+        const count = placeIn(items, ({ memory }) => memory.expiresAt! <= now)
+        return items.slice(0, Math.min(count, EXPIRED_AT_ONCE))
+      })
+      if (expired.length === 0) return bank
+      await this.#apply(bank, { entries: [], added: [], ...removalOf(bank, expired) })
       if (isDue()) await giveWay()
     }
   }
@@ -254,16 +347,19 @@ export class InMemoryVectorStore implements VectorStore {
       signal?.throwIfAborted()
       // Unless the bank is held, nothing is awaited until the end. Another write may have created it or removed it.
       const bank = this.#banks.get(bankKeyString(key)) ?? new Bank(key)
-      const { added, removed, outcome } = plan(bank)
+      const { added, removed, addedPast = [], removedPast = [], outcome } = plan(bank)
       if (release !== undefined) await giveWay()
       const entries = added.map((memory) => new Entry(memory))
+      const entriesPast = addedPast.map((memory) => new Entry(memory))
       bank.checkDimensions(entries.flatMap(({ passages }) => passages.flatMap(({ vector }) => vector ?? [])))
-      const bytes = neededBytes(added) + (besides?.bytes ?? 0)
+      const bytes = neededBytes(added) + neededBytes(addedPast) + (besides?.bytes ?? 0)
       if (bytes > 0) this.#capacity.check(bytes)
       // Other writes must not take the bytes of a long one meanwhile.
       const reserved = release === undefined ? 0 : bytes
       this.#capacity.usedBytes += reserved
-      await this.#apply(bank, { entries, added, removed }, release !== undefined, besides?.apply)
+      await this.#apply(
+        bank, { entries, added, removed, entriesPast, addedPast, removedPast }, release !== undefined, besides?.apply,
+      )
       this.#capacity.usedBytes -= reserved
       return outcome
     } finally {
@@ -287,18 +383,23 @@ export class InMemoryVectorStore implements VectorStore {
   /** @param isHeld whether others wait for the bank; nothing is awaited otherwise @param besides is done at the end */
   async #apply (
     bank: Bank,
-    { entries, added, removed }: Pick<WritePlan<unknown>, 'added' | 'removed'> & { entries: readonly Entry[] },
+    { entries, added, removed, entriesPast = [], addedPast = [], removedPast = [] }: Omit<
+      WritePlan<unknown>, 'outcome'
+    > & { entries: readonly Entry[], entriesPast?: readonly Entry[] },
     isHeld = false, besides?: () => void,
   ): Promise<void> {
     const before = bank.bytes
-    if (removed.length === bank.size && added.length === 0) {
-      if (bank.size > 0) this.#drop(bank, before)
+    const isEmpty = bank.extent === 0
+    if (removed.length + removedPast.length === bank.extent && added.length + addedPast.length === 0) {
+      if (!isEmpty) this.#drop(bank, before)
     } else {
-      if (bank.size === 0) {
+      if (isEmpty) {
         this.#banks.set(bank.id, bank)
         this.#ordered.add(bank)
       }
       if (removed.length > 0) bank.remove(removed)
+      if (removedPast.length > 0) bank.past.remove(removedPast)
+      for (const [index, entry] of entriesPast.entries()) bank.past.add(entry, addedPast[index]!.passages)
       for (const [index, entry] of entries.entries()) {
         if (isHeld && isDue()) await giveWay()
         bank.add(entry, added[index]!.passages)
@@ -308,11 +409,27 @@ export class InMemoryVectorStore implements VectorStore {
     besides?.()
   }
 
+  /** Notes when memories were retained, before they are removed. */
+  #noteRemoved (bankId: string, entries: readonly Entry[], removedAt: number): void {
+    if (entries.length === 0) return
+    const notes = this.#removed.get(bankId) ?? []
+    for (const { memory } of entries) notes.push({ removedAt, retainedAt: memory.retainedAt })
+    this.#removed.set(bankId, notes)
+  }
+
   #drop (bank: Bank, bytes: number): void {
     this.#banks.delete(bank.id)
     this.#ordered.remove([bank])
     this.#capacity.usedBytes -= bytes
   }
+}
+
+function bankPart (bank: Bank, part: Part): Bank {
+  return part === 'current' ? bank : bank.past
+}
+
+function toVersion ({ memory }: Entry): Version {
+  return { endedAt: null, redacted: false, ...memory }
 }
 
 function isLong (memories: readonly NewMemory[]): boolean {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { BankKey } from '../../access/context.js'
 import { isAtLeast, TRUST_LEVELS } from '../../access/trust.js'
 import { foldCase, foldingTable } from '../../text/normal-form.js'
-import type { ListFilters, Passage } from '../vector-store.js'
+import type { ListFilters, Part, Passage } from '../vector-store.js'
 import type { Param } from './executor.js'
 import { bankParameters } from './rows.js'
 
@@ -33,6 +33,33 @@ export function liveAt (alias: string, instant: string): string {
   return `(${alias}.expires_at is null or ${alias}.expires_at > ${instant})`
 }
 
+/** How the names of the tables of a part end: `memories`, `postings` and `embeddings`. */
+export function suffixOf (part: Part): '' | '_past' {
+  return part === 'past' ? '_past' : ''
+}
+
+/**
+ * The conditions on rows `m` of memories_past. Without a time only last versions pass; an earlier one does only while
+ * its memory has not expired.
+ */
+function pastConditions (
+  schema: string, { state = 'current', asOf }: ListFilters, instant: string, parameters: Parameters,
+): string[] {
+  const last = 'm.version_of is null'
+  const ofMemory = (suffix: string) => `exists (select 1 from ${schema}.memories${suffix} o
+    where o.bank_key = $1 and o.memory_id = m.version_of and ${liveAt('o', instant)})`
+  return [
+    'not m.redacted',
+    ...asOf === undefined
+      ? [last]
+      : [
+          `(m.ended_at is null or m.ended_at > ${parameters.bind(asOf)}::float8::bigint)`,
+          `(${last} or ${ofMemory('')} or ${ofMemory('_past')})`,
+        ],
+    ...state === 'all' ? [] : [`m.state ${state === 'current' ? '=' : '<>'} 'current'`],
+  ]
+}
+
 /**
  * The filters as conditions on `m`, a row of memories.
  * @returns each with a leading `and`; '' when there are no filters; undefined when no memory can pass
@@ -41,6 +68,7 @@ function filterConditions (filters: ListFilters, parameters: Parameters): string
   const conditions: string[] = []
   const {
     tags, metadata, speakers, documentIds, occurredAfter, occurredBefore, asOf, minTrust = 'suspect',
+    validAt,
   } = filters
   const { trust, undated, messages, retainedAfter, retainedBefore } = filters
   if (tags !== undefined) {
@@ -67,7 +95,12 @@ function filterConditions (filters: ListFilters, parameters: Parameters): string
   if (occurredBefore !== undefined) {
     conditions.push(`m.occurred_at < ${parameters.bind(occurredBefore)}::float8::bigint`)
   }
-  if (asOf !== undefined) conditions.push(`m.retained_at <= ${parameters.bind(asOf)}::float8::bigint`)
+  if (asOf !== undefined) conditions.push(`m.changed_at <= ${parameters.bind(asOf)}::float8::bigint`)
+  if (validAt !== undefined) {
+    const at = `${parameters.bind(validAt)}::float8::bigint`
+    conditions.push(`(m.valid_from is null or m.valid_from <= ${at})
+    and (m.valid_until is null or m.valid_until > ${at})`)
+  }
   if (minTrust !== 'suspect') {
     conditions.push(
       `m.trust = any(${parameters.bind(TRUST_LEVELS.filter((level) => isAtLeast(level, minTrust)))}::text[])`,
@@ -91,15 +124,19 @@ interface FilteredRead {
 }
 
 /**
- * The beginning of a read of one bank: its key as $1 and $2, then the time and the filters.
+ * The beginning of a read of a part of one bank: its key as $1, then the time and the filters.
  * @returns undefined when no memory can pass the filters
  */
-export function filteredRead (bank: BankKey, filters: ListFilters, now: number): FilteredRead | undefined {
+export function filteredRead (
+  schema: string, bank: BankKey, filters: ListFilters, now: number, part: Part = 'current',
+): FilteredRead | undefined {
   const parameters = new Parameters()
   for (const value of bankParameters(bank)) parameters.bind(value)
   const instant = `${parameters.bind(now)}::float8::bigint`
   const conditions = filterConditions(filters, parameters)
-  return conditions === undefined ? undefined : { parameters, instant, conditions }
+  if (conditions === undefined) return undefined
+  const ofPast = part === 'past' ? pastConditions(schema, filters, instant, parameters) : []
+  return { parameters, instant, conditions: conditions + ofPast.map((condition) => ` and ${condition}`).join('') }
 }
 
 /** @returns undefined when no memory can pass */

@@ -4,12 +4,13 @@ import { giveWay, isDue } from '../../base/event-loop.js'
 import { compareText } from '../../text/normal-form.js'
 import { TokenCount } from '../../text/tokens.js'
 import { endsAsQuestion } from '../context.js'
-import { type ExistingMemory, type ImportPlan, planImport as planConflicts } from '../import-plan.js'
 import { type FieldKind, type FieldName, FIELDS } from '../memory-fields.js'
-import type { EmbeddingSpace, InsertOutcome, Memory, NewMemory, OnConflict } from '../vector-store.js'
+import type { EmbeddingSpace, InsertOutcome, Memory, NewMemory, Part } from '../vector-store.js'
 import type { Distribution } from './distribution.js'
-import { arrayElement, arrayOf, type Param, type Queries, serializationFailure, type Transaction } from './executor.js'
-import { countInto, indexTerm, indexTerms, type Statement, termsOf, termsText, unitVectorText } from './fragments.js'
+import { arrayElement, arrayOf, type Param, type Queries, serializationFailure } from './executor.js'
+import {
+  countInto, indexTerm, indexTerms, type Statement, suffixOf, termsOf, termsText, unitVectorText,
+} from './fragments.js'
 import { bankParameters } from './rows.js'
 
 /**
@@ -20,33 +21,41 @@ export const MAX_BATCH_MEMORIES = 500
 const MAX_BATCH_POSTINGS = 20_000
 const MAX_BATCH_CHARACTERS = 1024 * 1024
 
-interface InsertedColumn {
+interface InsertedColumn<M = NewMemory> {
   readonly column: string
   /** The types to which the array of its values, an array of texts, is cast. */
   readonly type: string
   /** Its value as an expression on `g`, with `:space` for the bank's space; default the array's element. */
   readonly expression?: string
-  readonly valueOf: (memory: NewMemory) => string | null
+  readonly valueOf: (memory: M) => string | null
 }
 
-const TYPES: Partial<Record<FieldKind, string>> = { id: '::uuid[]', instant: '::bigint[]', tokens: '::int[]' }
+const TYPES: Partial<Record<FieldKind, string>> = {
+  id: '::uuid[]', instant: '::bigint[]', tokens: '::int[]', count: '::int[]',
+}
 
-function write (value: Memory[FieldName]): string | null {
+function write (value: Memory[FieldName], kind: FieldKind): string | null {
   if (value === null || typeof value === 'string') return value
   if (value instanceof TokenCount) return String(value.value)
+  if (kind === 'ids') return `{${String(value)}}`
   return typeof value === 'number' ? String(value) : JSON.stringify(value)
 }
 
-/** The columns of a memory: its fields, and what search needs of it. */
-const COLUMNS: readonly InsertedColumn[] = [
+/** The columns of a memory's fields. */
+export const FIELD_COLUMNS: ReadonlyArray<InsertedColumn<Memory & { readonly fingerprint: string }>> = [
   ...FIELDS.map(({ name, column, kind }) => ({
     column,
     type: TYPES[kind] ?? '',
-    valueOf: (memory: NewMemory) => write(memory[name]),
+    valueOf: (memory: Memory) => write(memory[name], kind),
     ...(kind === 'texts' && { expression: `array(select jsonb_array_elements_text(g.${column}::jsonb))` }),
+    ...(kind === 'ids' && { expression: `g.${column}::uuid[]` }),
     ...((kind === 'object' || kind === 'message') && { expression: `g.${column}::jsonb` }),
   })),
   { column: 'fingerprint', type: '', valueOf: ({ fingerprint }) => fingerprint },
+]
+
+/** The columns of what search needs of a memory. */
+export const SEARCH_COLUMNS: readonly InsertedColumn[] = [
   {
     column: 'passage_starts',
     type: '',
@@ -80,6 +89,7 @@ const COLUMNS: readonly InsertedColumn[] = [
   },
   { column: 'question', type: '::boolean[]', valueOf: ({ passages }) => String(endsAsQuestion(passages)) },
 ]
+const COLUMNS: readonly InsertedColumn[] = [...FIELD_COLUMNS, ...SEARCH_COLUMNS]
 /** The arrays of an insert: one for each column of the memories, five of the passages, three of the vectors. */
 const PASSAGES = COLUMNS.length
 const VECTORS = PASSAGES + 5
@@ -106,13 +116,14 @@ interface Sources {
  * their lock. The lock on the embedding space keeps the bank from being given to another model before the vectors are
  * committed; a move by reembed does not wait for it.
  */
-function insertionParts (schema: string, { driver, space, added }: Sources) {
+function insertionParts (schema: string, part: Part, { driver, space, added }: Sources) {
+  const suffix = suffixOf(part)
   const array = (index: number) => `$${index + 2}::text[]`
   const columns = COLUMNS.map(({ column }) => column).join(', ')
   return {
     space: `select 1 from ${schema}.embedding_spaces v where v.bank_key = $1 and v.model = ${MODEL}
     and v.dimensions = ${DIMENSIONS} for key share`,
-    memories: `insert into ${schema}.memories as m (bank_key, ${columns})
+    memories: `insert into ${schema}.memories${suffix} as m (bank_key, ${columns})
   select ${driver === '' ? '$1' : 'l.bank_key'}, ${
     COLUMNS.map(({ column, expression }) => expression?.replace(':space', space) ?? `g.${column}`).join(', ')
   }
@@ -120,16 +131,16 @@ function insertionParts (schema: string, { driver, space, added }: Sources) {
     COLUMNS.map(({ type }, index) => `${array(index)}${type}`).join(', ')
   }) with ordinality as g(${columns}, position)${driver === '' ? '' : '\n  where l.bank_key = $1'}
   order by g.fingerprint, g.position
-  on conflict (bank_key, fingerprint) do nothing
+  ${part === 'current' ? 'on conflict (bank_key, fingerprint) do nothing' : ''}
   returning m.bank_key, m.memory_id, m.expires_at, m.embedded, cardinality(m.passage_starts) as passages,
     m.passages_length, (m.expires_at is not null) as expiring`,
-    postings: `insert into ${schema}.postings (bank_key, term, memory_id, ordinal, weight, length, expires_at)
+    postings: `insert into ${schema}.postings${suffix} (bank_key, term, memory_id, ordinal, weight, length, expires_at)
   select a.bank_key, t.term, p.memory_id, p.ordinal, t.weight, p.length, a.expires_at
   from unnest(${array(PASSAGES)}::uuid[], ${array(PASSAGES + 1)}::smallint[], ${array(PASSAGES + 2)}::real[],
     ${array(PASSAGES + 3)}, ${array(PASSAGES + 4)}) as p(memory_id, ordinal, length, terms, weights)
   join ${added('p')}
   cross join lateral unnest(${termsOf('p.terms')}, p.weights::real[]) as t(term, weight)`,
-    embeddings: `insert into ${schema}.embeddings (bank_key, memory_id, ordinal, model, dimensions, expires_at,
+    embeddings: `insert into ${schema}.embeddings${suffix} (bank_key, memory_id, ordinal, model, dimensions, expires_at,
     embedding)
   select a.bank_key, e.memory_id, e.ordinal, ${MODEL}, ${DIMENSIONS}, a.expires_at, e.embedding::halfvec
   from unnest(${array(VECTORS)}::uuid[], ${array(VECTORS + 1)}::smallint[], ${array(VECTORS + 2)})
@@ -139,8 +150,8 @@ function insertionParts (schema: string, { driver, space, added }: Sources) {
 }
 
 /** All parts as one statement, all or none; with `counted` it also updates the shard of the statistics. */
-function insertStatement (schema: string, counted: boolean): string {
-  const { space, memories, postings, embeddings } = insertionParts(schema, {
+function insertStatement (schema: string, part: Part, counted: boolean): string {
+  const { space, memories, postings, embeddings } = insertionParts(schema, part, {
     driver: '', space: 'space', added: (row) => `added a on a.memory_id = ${row}.memory_id`,
   })
   const amounts = `select $1, ${LAST}::smallint, count(*), count(*) filter (where a.embedded),
@@ -166,12 +177,12 @@ select a.memory_id::text as memory_id, a.embedded, a.passages, a.expiring, a.pas
  * bank's node as it is.
  */
 async function insertInOrder (
-  tx: Queries, values: readonly Param[], { schema, space }: InsertionOptions,
+  tx: Queries, values: readonly Param[], { schema, part, space }: InsertionOptions,
 ): Promise<InsertedRow[]> {
-  const parts = insertionParts(schema, {
+  const parts = insertionParts(schema, part, {
     driver: `${schema}.bank_locks`,
     space: `${schema}.embedding_spaces v where v.bank_key = $1 and v.model = ${MODEL} and v.dimensions = ${DIMENSIONS}`,
-    added: (row) => `${schema}.memories a on a.bank_key = $1 and a.memory_id = ${row}.memory_id
+    added: (row) => `${schema}.memories${suffixOf(part)} a on a.bank_key = $1 and a.memory_id = ${row}.memory_id
     and a.memory_id = any(${LAST}::text[]::uuid[])`,
   })
   const run = async <R extends object>(part: string, more: Param[] = []) => {
@@ -288,15 +299,32 @@ export interface ExistingRow {
   passages: number
   expires_at: number | null
   trust: string
+  version: number
+  key: string | null
 }
 
-/** $1 bank, $2 ids, $3 fingerprints: the memories that have one of them, as ExistingRows. */
+const EXISTING = `m.memory_id::text as memory_id, m.fingerprint, cardinality(m.passage_starts) as passages,
+    m.expires_at::float8 as expires_at, m.trust, m.version, m.key`
+
+/** $1 bank, $2 ids, $3 fingerprints: the current memories that have one of them, as ExistingRows. */
 export function findExisting (schema: string): string {
-  return `select m.memory_id::text as memory_id, m.fingerprint, cardinality(m.passage_starts) as passages,
-    m.expires_at::float8 as expires_at, m.trust
+  return `select ${EXISTING}
 from ${schema}.memories m
 where m.bank_key = $1
   and (m.memory_id = any($2::text[]::uuid[]) or m.fingerprint = any($3::text[]))`
+}
+
+/** $1 bank, $2 keys: the current memories that have one of them, as ExistingRows, locked. */
+export function lockKeyed (schema: string): string {
+  return `select ${EXISTING} from ${schema}.memories m where m.bank_key = $1 and m.key = any($2::text[])
+order by m.memory_id for update`
+}
+
+/** $1 bank, $2 ids: the last versions of superseded and retired memories, as ExistingRows, locked. */
+export function lockPast (schema: string): string {
+  return `select ${EXISTING} from ${schema}.memories_past m
+where m.bank_key = $1 and m.memory_id = any($2::text[]::uuid[]) and m.version_of is null
+order by m.memory_id for update`
 }
 
 /** The same, and locks the rows. */
@@ -321,6 +349,8 @@ interface InsertionOptions {
   now: number
   space: EmbeddingSpace | undefined
   shard: number
+  /** Where the memories are stored; in the past no memory is a repeat of another. */
+  part: Part
   /** Memories that were removed because one of these has higher trust, by fingerprint. */
   replaced?: ReadonlyMap<string, ExistingRow>
   /**
@@ -331,7 +361,7 @@ interface InsertionOptions {
 }
 
 /** What the insertions of one write have in common. */
-export type InsertionContext = Omit<InsertionOptions, 'counted'>
+export type InsertionContext = Omit<InsertionOptions, 'counted' | 'part'>
 
 /**
  * Stores the memories that are new, and finds the existing memory that each of the others repeats. Rows are inserted in
@@ -417,7 +447,7 @@ export function hasHigherTrust (memory: NewMemory, existing: ExistingRow): boole
   return !isAtLeast(readTrust(existing.trust), memory.trust)
 }
 
-export function hasExpired ({ expires_at: expiresAt }: ExistingRow, now: number): boolean {
+export function hasExpired ({ expires_at: expiresAt }: Pick<ExistingRow, 'expires_at'>, now: number): boolean {
   return expiresAt !== null && expiresAt <= now
 }
 
@@ -442,10 +472,10 @@ async function nextBatch (
 async function send (
   queries: Queries, arrays: readonly string[], options: InsertionOptions,
 ): Promise<InsertedRow[]> {
-  const { schema, counted, bank, shard, space, distribution } = options
+  const { schema, part, counted, bank, shard, space, distribution } = options
   const values = [...bankParameters(bank), ...arrays, space?.model ?? null, space?.dimensions ?? null]
   if (distribution === 'citus') return await insertInOrder(queries, values, options)
-  return await queries.query<InsertedRow>(insertStatement(schema, counted), counted ? [...values, shard] : values)
+  return await queries.query<InsertedRow>(insertStatement(schema, part, counted), counted ? [...values, shard] : values)
 }
 
 /** Adds in place. */
@@ -462,60 +492,4 @@ function count (insertion: Insertion, row: InsertedRow, memory: NewMemory): void
     length: row.passages_length,
   })
   if (!row.embedded && hasVectors(memory)) insertion.unembedded += 1
-}
-
-/** Memories of an import whose conflicts are looked up by one statement. */
-const LOOKUP_BATCH = 1000
-
-interface ImportConflictsOptions {
-  bank: BankKey
-  memories: readonly NewMemory[]
-  /** The memories ordered by id; all transactions lock conflicting rows in this order. */
-  ordered: readonly NewMemory[]
-  onConflict: OnConflict
-  now: number
-  schema: string
-}
-
-/**
- * Looks up and locks the memories of the bank that an import conflicts with, and plans the import.
- * @returns the plan, whose `removed` includes expired memories that still have an id or a fingerprint of the import
- */
-export async function planImport (
-  tx: Transaction, options: ImportConflictsOptions,
-): Promise<ImportPlan<ExistingRow>> {
-  const { memories, onConflict, now } = options
-  const [byId, byFingerprint] = [new Map<string, ExistingRow>(), new Map<string, ExistingRow>()]
-  const expired: ExistingRow[] = []
-  for await (const row of lockConflicting(tx, options)) {
-    if (byId.get(row.memory_id) !== undefined) continue
-    byId.set(row.memory_id, row)
-    if (hasExpired(row, now)) expired.push(row)
-    else byFingerprint.set(row.fingerprint, row)
-  }
-  const existing = {
-    byId: (id: string) => {
-      const row = byId.get(id)
-      return row === undefined || hasExpired(row, now) ? undefined : row
-    },
-    byFingerprint: (fingerprint: string) => byFingerprint.get(fingerprint),
-  }
-  const plan = planConflicts(memories, existing, toExisting, onConflict)
-  for (const row of plan.removed) expired.push(row)
-  return { ...plan, removed: expired }
-}
-
-async function * lockConflicting (
-  tx: Transaction, { schema, bank, ordered }: ImportConflictsOptions,
-): AsyncGenerator<ExistingRow> {
-  for (let start = 0; start < ordered.length; start += LOOKUP_BATCH) {
-    const batch = ordered.slice(start, start + LOOKUP_BATCH)
-    yield * await tx.query<ExistingRow>(lockExisting(schema), [
-      ...bankParameters(bank), batch.map(({ memoryId }) => memoryId), batch.map(({ fingerprint }) => fingerprint),
-    ])
-  }
-}
-
-function toExisting (row: ExistingRow): ExistingMemory {
-  return { memoryId: row.memory_id, fingerprint: row.fingerprint, trust: readTrust(row.trust) }
 }

@@ -5,7 +5,7 @@ import {
 } from '../lexical-scores.js'
 import type { LexicalRequest } from '../vector-store.js'
 import { arrayElements, arrayNumbers } from './executor.js'
-import { indexTerm, type Parameters } from './fragments.js'
+import { indexTerm, type Parameters, type suffixOf } from './fragments.js'
 
 /**
  * SCORE_GRID in SQL. Scores are rounded to multiples of 1 / GRID, so that equally relevant memories tie, whatever the
@@ -17,6 +17,8 @@ export const GRID = SCORE_GRID.toExponential()
 export interface Shape {
   /** Quoted. */
   schema: string
+  /** How the names of the tables end. */
+  past: ReturnType<typeof suffixOf>
   parameters: Parameters
   /** Conditions on `m`; '' when there are none. */
   filters: string
@@ -36,11 +38,14 @@ export function ofBank (alias: string): string {
 }
 
 /** Restricts the rows of `alias` to those whose memory passes the filters. */
-export function filteredMemories ({ schema, filters }: Pick<Shape, 'schema' | 'filters'>, alias: string): string {
+export function filteredMemories (
+  { schema, past, filters }: Pick<Shape, 'schema' | 'past' | 'filters'>, alias: string,
+): string {
   return filters === ''
     ? ''
     : `cross join lateral (
-    select 1 from ${schema}.memories m where ${ofBank('m')} and m.memory_id = ${alias}.memory_id${filters} offset 0
+    select 1 from ${schema}.memories${past} m
+    where ${ofBank('m')} and m.memory_id = ${alias}.memory_id${filters} offset 0
   ) passing`
 }
 
@@ -129,7 +134,7 @@ export function lexicalRows (shape: Shape): string {
   )
   const passing = shape.filters === ''
     ? '1'
-    : `(select count(*) from ${shape.schema}.memories m
+    : `(select count(*) from ${shape.schema}.memories${shape.past} m
       where ${ofBank('m')} and m.memory_id = n.memory_id${shape.filters})`
   return [
     '(select s.passages, s.mean_length from size s) lexical_size',
@@ -167,7 +172,7 @@ function normOf ({ parameters }: Shape, { length }: LexicalRequest): string {
  * and the own scores. Expired memories are in no count, even before they are removed.
  */
 function hits (shape: Shape, request: LexicalRequest): string[] {
-  const { schema, parameters, unexpired, now } = shape
+  const { schema, past, parameters, unexpired, now } = shape
   const saturation = `${parameters.bind(request.k1)}::float8 * ${normOf(shape, request)}`
   const score = `round(least(1, sum((select q.shares from query q)[h.n] * h.weight / (h.weight + ${saturation}))) *
     ${GRID})::bigint as score`
@@ -176,10 +181,16 @@ function hits (shape: Shape, request: LexicalRequest): string[] {
   select t.n::int as n, t.term
   from unnest(${parameters.bind(request.terms.map(indexTerm))}::text[]) with ordinality as t(term, n)
 )`,
-    `counted as materialized (
+    // What is past has no counts of its own.
+    `counted as materialized (${past === ''
+      ? `
   select sum(s.passages)::float8 as passages, sum(s.length) as length, sum(s.expiring) > 0 as expiring,
     sum(s.passages) > sum(s.memories) as several
-  from ${schema}.bank_statistics s where ${ofBank('s')}
+  from ${schema}.bank_statistics s where ${ofBank('s')}`
+      : `
+  select sum(cardinality(s.passage_starts))::float8 as passages, sum(s.passages_length) as length,
+    count(s.expires_at) > 0 as expiring, sum(cardinality(s.passage_starts)) > count(*) as several
+  from ${schema}.memories_past s where ${ofBank('s')}`}
 )`,
     `size as materialized (
   select s.passages, coalesce(s.length / nullif(s.passages, 0), 0) as mean_length, s.several from (
@@ -187,14 +198,14 @@ function hits (shape: Shape, request: LexicalRequest): string[] {
       c.several
     from counted c left join lateral (
       select sum(cardinality(m.passage_starts)) as passages, sum(m.passages_length) as length
-      from ${schema}.memories m where ${ofBank('m')} and c.expiring and m.expires_at <= ${now}
+      from ${schema}.memories${past} m where ${ofBank('m')} and c.expiring and m.expires_at <= ${now}
     ) e on true
   ) s
 )`,
     `hits as materialized (
   select t.n, o.memory_id, o.ordinal, o.weight, o.length from terms t cross join lateral (
     select p.memory_id, p.ordinal, p.weight::float8 as weight, p.length::float8 as length
-    from ${schema}.postings p where ${ofBank('p')} and p.term = t.term and ${unexpired('p')} offset 0
+    from ${schema}.postings${past} p where ${ofBank('p')} and p.term = t.term and ${unexpired('p')} offset 0
   ) o
 )`,
     `frequencies as materialized (
@@ -234,7 +245,7 @@ function matchingOfDocuments (shape: Shape): string[] {
   return [
     `bound as materialized (\n  select ${MAX_IDS_PER_FOUND} * count(*) as ids from found\n)`,
     `ids as materialized (
-  select m.memory_id from ${shape.schema}.memories m where ${ofBank('m')}${shape.filters}
+  select m.memory_id from ${shape.schema}.memories${shape.past} m where ${ofBank('m')}${shape.filters}
   limit (select b.ids from bound b)
 )`,
     'reading as materialized (\n  select (select count(*) from ids) < b.ids as complete from bound b\n)',
@@ -261,7 +272,7 @@ function poolOf ({ filters, parameters, limit }: Shape): string {
  * `lateral (… offset 0)` where a key is known row by row: the planner then looks the key up instead of joining by a
  * scan of the whole bank, which the statistics of a new or fast-growing table would suggest.
  */
-function windows ({ schema, parameters, unexpired }: Shape, { length }: LexicalRequest): string[] {
+function windows ({ schema, past, parameters, unexpired }: Shape, { length }: LexicalRequest): string[] {
   const columns = (alias: string) => (
     `${alias}.memory_id, ${alias}.place, coalesce(${alias}.question, false)::int as question, ${alias}.passage_length`
   )
@@ -271,7 +282,7 @@ function windows ({ schema, parameters, unexpired }: Shape, { length }: LexicalR
     : '0'
   const beside = (comparison: '<' | '>', sequence: string) => {
     const direction = comparison === '<' ? ' desc' : ''
-    return `(select ${columns('b')} from ${schema}.memories b
+    return `(select ${columns('b')} from ${schema}.memories${past} b
       where ${ofBank('b')} and ${sequence} and (b.place, b.memory_id) ${comparison} (c.place, c.memory_id)
         and ${unexpired('b')}
       order by b.place${direction}, b.memory_id${direction} limit ${WINDOW_REACH})`
@@ -282,7 +293,7 @@ function windows ({ schema, parameters, unexpired }: Shape, { length }: LexicalR
   select row_number() over ()::int as r, c.* from pool p cross join lateral (
     select m.document_id, (m.document_id is not null)::int as document, ${columns('m')}, ${assistant} as assistant,
       floor(m.place / ${DAY_MS}.0)::bigint as day
-    from ${schema}.memories m where ${ofBank('m')} and m.memory_id = p.memory_id offset 0
+    from ${schema}.memories${past} m where ${ofBank('m')} and m.memory_id = p.memory_id offset 0
   ) c
 )`,
     `near as materialized (

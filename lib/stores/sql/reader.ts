@@ -2,17 +2,20 @@ import { type BankKey, bankKeyString, keysOfTenant, identityOf } from '../../acc
 import { readTrust } from '../../access/trust.js'
 import { DAY_MS } from '../../base/days.js'
 import { mapGivingWay } from '../../base/event-loop.js'
+import { compareText } from '../../text/normal-form.js'
 import { MAX_COUNTED_VALUES } from '../most-frequent.js'
 import {
-  type BankStatistics, type BankSummary, type ConversationSummary, type DayCounts, type DayRange, type EmbeddingSpace,
-  IDEMPOTENCY_LIFETIME_MS, type IdempotencyRecord, type ListBanksRequest, type ListConversationsRequest,
-  type ListFilters, type ListRequest, type Memory, type Neighbourhood, type NeighboursRequest, type Scan,
-  type StoredMemory, type Unembedded,
+  type BankStatistics, type BankSummary, type ChangedMemory, type ConversationSummary, type DayCounts, type DayRange,
+  type EmbeddingSpace, IDEMPOTENCY_LIFETIME_MS, type IdempotencyRecord, type ListBanksRequest,
+  type ListConversationsRequest, type ListFilters, type ListRequest, type Memory, type Neighbourhood,
+  type NeighboursRequest, type Part, partsOf, type Scan, type StoredMemory, type Unembedded, type Version,
 } from '../vector-store.js'
 import { SqlError, type Executor, type Queries } from './executor.js'
-import { filteredRead, liveAt, Parameters, type Statement } from './fragments.js'
+import { filteredRead, liveAt, Parameters, type Statement, suffixOf } from './fragments.js'
 import { type ExistingRow, findExisting, hasExpired } from './insertion.js'
-import { bankParameters, type BankRow, type MemoryRow, READ_COLUMNS, toBankKey, toMemory } from './rows.js'
+import {
+  bankParameters, type BankRow, type MemoryRow, READ_COLUMNS, READ_PAST_COLUMNS, readColumns, toBankKey, toMemory,
+} from './rows.js'
 
 /** About how many bytes a memory has. PostgreSQL knows the sizes without reading the texts. */
 const SIZE = 'octet_length(m.text) + pg_column_size(m.metadata) + pg_column_size(m.tags)'
@@ -24,9 +27,9 @@ const STATEMENT_BYTES = 256 * 1024
  * @returns undefined when no memory can pass the filters
  */
 function listStatement (
-  schema: string, bank: BankKey, { now, limit, filters, order = 'newest', offset = 0, after }: ListRequest,
+  schema: string, bank: BankKey, part: Part, { now, limit, filters, order = 'newest', offset = 0, after }: ListRequest,
 ): Statement | undefined {
-  const read = filteredRead(bank, filters, now)
+  const read = filteredRead(schema, bank, filters, now, part)
   if (read === undefined) return undefined
   const { parameters, instant, conditions } = read
   const afterCursor = after === undefined
@@ -36,7 +39,7 @@ function listStatement (
   const direction = order === 'newest' ? ' desc' : ''
   const skipped = offset === 0 ? '' : ` offset ${parameters.bind(offset)}::int`
   return {
-    text: `select ${READ_COLUMNS} from ${schema}.memories m
+    text: `select ${readColumns(part)} from ${schema}.memories${suffixOf(part)} m
 where m.bank_key = $1
   and ${liveAt('m', instant)}${conditions} ${afterCursor}
 order by m.retained_at${direction}, m.memory_id${direction} limit ${parameters.bind(limit)}::int${skipped}`,
@@ -46,14 +49,15 @@ order by m.retained_at${direction}, m.memory_id${direction} limit ${parameters.b
 
 /** @returns undefined when no memory can pass the filters */
 export function countStatement (
-  schema: string, bank: BankKey, { now, filters, limit }: { now: number, filters: ListFilters, limit: number },
+  schema: string, bank: BankKey, part: Part,
+  { now, filters, limit }: { now: number, filters: ListFilters, limit: number },
 ): Statement | undefined {
-  const read = filteredRead(bank, filters, now)
+  const read = filteredRead(schema, bank, filters, now, part)
   if (read === undefined) return undefined
   const { parameters, instant, conditions } = read
   return {
     text: `select count(*)::int as memories from (
-  select 1 from ${schema}.memories m
+  select 1 from ${schema}.memories${suffixOf(part)} m
   where m.bank_key = $1 and ${liveAt('m', instant)}${conditions}
   limit ${parameters.bind(limit)}::int
 ) c`,
@@ -78,10 +82,16 @@ function listBanksStatement (
   if (after !== undefined) {
     conditions.push(`m.bank_key > ${parameters.bind(bankKeyString(after))}`)
   }
+  // A bank of which nothing is current any more still has its past.
   return {
-    text: `select m.bank_key, count(*)::int as memories, max(m.retained_at)::float8 as last_retained_at
-from ${schema}.memories m where ${conditions.join(' and ')}
-group by m.bank_key order by m.bank_key limit ${parameters.bind(Number.isFinite(limit) ? limit : null)}::int`,
+    text: `select b.bank_key, sum(b.memories)::int as memories, max(b.last_retained_at) as last_retained_at from (
+  select m.bank_key, count(*) as memories, max(m.retained_at)::float8 as last_retained_at
+  from ${schema}.memories m where ${conditions.join(' and ')} group by m.bank_key
+  union all
+  select m.bank_key, 0, null from ${schema}.memories_past m where ${conditions.join(' and ')}
+    and m.version_of is null group by m.bank_key
+) b
+group by b.bank_key order by b.bank_key limit ${parameters.bind(Number.isFinite(limit) ? limit : null)}::int`,
     values: parameters.values,
   }
 }
@@ -141,6 +151,15 @@ select count(*)::int as memories, coalesce(sum(passages), 0)::int as passages,
   ${mostFrequent('tag', 'live, unnest(tags) as tag')} as tags,
   ${mostFrequent('speaker', 'live where speaker is not null')} as speakers
 from live`
+}
+
+interface VersionRow extends MemoryRow {
+  ended_at: number | null
+  redacted: boolean
+}
+
+function toVersion (row: VersionRow): Version {
+  return { ...toMemory(row), endedAt: row.ended_at, redacted: row.redacted }
 }
 
 interface UnembeddedRow extends MemoryRow, BankRow {
@@ -218,10 +237,60 @@ where k.bank_key = $1 and k.key = $2 and k.kept_at > $3::float8::bigint`,
   }
 
   async get (bank: BankKey, memoryId: string, now: number): Promise<Memory | undefined> {
-    const [row] = await this.#executor.read<MemoryRow>(`select ${READ_COLUMNS} from ${this.#schema}.memories m
-where m.bank_key = $1 and m.memory_id = $2::text::uuid and ${liveAt('m', '$3::float8::bigint')}`,
-    [...bankParameters(bank), memoryId, now])
+    // One statement, between whose parts no memory moves.
+    const last = (part: Part) => `select ${readColumns(part)} from ${this.#schema}.memories${suffixOf(part)} m
+where m.bank_key = $1 and m.memory_id = $2::text::uuid and ${liveAt('m', '$3::float8::bigint')}`
+    const [row] = await this.#executor.read<MemoryRow>(
+      `${last('current')}\nunion all\n${last('past')} and m.version_of is null`,
+      [...bankParameters(bank), memoryId, now],
+    )
     return row === undefined ? undefined : toMemory(row)
+  }
+
+  async versions (bank: BankKey, memoryId: string, now: number): Promise<Version[]> {
+    const live = liveAt('m', '$3::float8::bigint')
+    const last = (part: Part) => `select ${readColumns(part)}, null::float8 as ended_at, false as redacted
+from ${this.#schema}.memories${suffixOf(part)} m
+where m.bank_key = $1 and m.memory_id = $2::text::uuid and ${live}
+${part === 'past' ? 'and m.version_of is null' : ''}`
+    const rows = await this.#executor.read<VersionRow>(`with last as (
+${last('current')}
+union all
+${last('past')}
+)
+select l.* from last l
+union all
+select ${READ_PAST_COLUMNS}, m.ended_at::float8 as ended_at, m.redacted from ${this.#schema}.memories_past m
+where m.bank_key = $1 and m.version_of = $2::text::uuid and exists (select 1 from last)`,
+    [...bankParameters(bank), memoryId, now])
+    return (await mapGivingWay(rows, toVersion)).sort((a, b) => b.version - a.version)
+  }
+
+  async changedAfter (
+    bank: BankKey, { instant, now, limit }: { instant: number, now: number, limit: number },
+  ): Promise<ChangedMemory[]> {
+    const open = (part: Part) => `select ${readColumns(part)}
+  from ${this.#schema}.memories${suffixOf(part)} m where m.bank_key = $1 and m.changed_at > $2::float8::bigint
+    and ${liveAt('m', '$3::float8::bigint')} ${part === 'past' ? 'and m.version_of is null' : ''}`
+    const rows = await this.#executor.read<MemoryRow>(`select c.* from (
+${open('current')}
+union all
+${open('past')}
+) c order by c.memory_id limit $4::int`, [...bankParameters(bank), instant, now, limit])
+    const then = await this.#executor.read<VersionRow>(`select ${READ_PAST_COLUMNS}, m.ended_at::float8 as ended_at,
+  m.redacted from ${this.#schema}.memories_past m
+where m.bank_key = $1 and m.version_of = any($3::text[]::uuid[]) and m.changed_at <= $2::float8::bigint
+  and m.ended_at > $2::float8::bigint`, [...bankParameters(bank), instant, rows.map(({ memory_id: id }) => id)])
+    const versions = new Map((await mapGivingWay(then, toVersion)).map((version) => [version.memoryId, version]))
+    return await mapGivingWay(rows, (row) => ({ memory: toMemory(row), then: versions.get(row.memory_id) }))
+  }
+
+  async countRemovedAfter (bank: BankKey, instant: number): Promise<number> {
+    const [row] = await this.#executor.read<{ memories: number }>(`
+select coalesce(sum(r.memories), 0)::int as memories from ${this.#schema}.removed_memories r
+where r.bank_key = $1 and r.removed_at > $2::float8::bigint and r.retained_at <= $2::float8::bigint`,
+    [...bankParameters(bank), instant])
+    return row!.memories
   }
 
   async findRepeated (bank: BankKey, fingerprint: string, now: number): Promise<StoredMemory | undefined> {
@@ -232,7 +301,20 @@ where m.bank_key = $1 and m.memory_id = $2::text::uuid and ${liveAt('m', '$3::fl
   }
 
   async list (bank: BankKey, request: ListRequest): Promise<Memory[]> {
-    const statement = listStatement(this.#schema, bank, request)
+    const parts = partsOf(request.filters)
+    if (parts.length === 1) return await this.#listPart(bank, parts[0]!, request)
+    // The first of each part are merged, so each is read from its start.
+    const { limit, offset = 0, order = 'newest' } = request
+    const all = { ...request, offset: 0, limit: limit + offset }
+    const lists = await Promise.all(parts.map(async (part) => await this.#listPart(bank, part, all)))
+    const sign = order === 'newest' ? -1 : 1
+    return lists.flat()
+      .sort((a, b) => sign * (a.retainedAt - b.retainedAt || compareText(a.memoryId, b.memoryId)))
+      .slice(offset, offset + limit)
+  }
+
+  async #listPart (bank: BankKey, part: Part, request: ListRequest): Promise<Memory[]> {
+    const statement = listStatement(this.#schema, bank, part, request)
     if (statement === undefined) return []
     return await mapGivingWay(await this.#executor.read<MemoryRow>(statement.text, statement.values), toMemory)
   }
@@ -240,10 +322,14 @@ where m.bank_key = $1 and m.memory_id = $2::text::uuid and ${liveAt('m', '$3::fl
   async countMemories (
     bank: BankKey, request: { now: number, filters: ListFilters, limit: number },
   ): Promise<number> {
-    const statement = countStatement(this.#schema, bank, request)
-    if (statement === undefined) return 0
-    const [row] = await this.#executor.read<{ memories: number }>(statement.text, statement.values)
-    return row!.memories
+    let count = 0
+    for (const part of partsOf(request.filters)) {
+      const statement = countStatement(this.#schema, bank, part, request)
+      if (statement === undefined) continue
+      const [row] = await this.#executor.read<{ memories: number }>(statement.text, statement.values)
+      count += row!.memories
+    }
+    return Math.min(count, request.limit)
   }
 
   async neighbours (
@@ -254,7 +340,10 @@ where m.bank_key = $1 and m.memory_id = $2::text::uuid and ${liveAt('m', '$3::fl
     rows.sort((a, b) => a.position - b.position)
     const onSide = (side: number) => rows.filter((row) => row.side === side).map(toMemory)
     const [memory] = onSide(0)
-    return memory && { memory, before: onSide(-1), after: onSide(1) }
+    if (memory !== undefined) return { memory, before: onSide(-1), after: onSide(1) }
+    // What is past has no place in its document any more.
+    const past = await this.get(bank, memoryId, now)
+    return past && { memory: past, before: [], after: [] }
   }
 
   /** `listUnembedded` of VectorStore, for the configured space. */

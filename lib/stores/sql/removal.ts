@@ -1,10 +1,10 @@
 import type { BankKey } from '../../access/context.js'
 import { isAtLeast } from '../../access/trust.js'
 import {
-  type DocumentReplacement, MemoryChangedError, type NewMemory, type RemoveOutcome, type Selector,
+  type DocumentReplacement, MemoryChangedError, type NewMemory, type Part, type RemoveOutcome, type Selector,
 } from '../vector-store.js'
 import { type Queries, serializationFailure } from './executor.js'
-import { countInto, filteredRead, liveAt, type Parameters, type Statement } from './fragments.js'
+import { countInto, filteredRead, liveAt, type Parameters, type Statement, suffixOf } from './fragments.js'
 import {
   addCounts, type Counts, type ExistingRow, findExisting, hasExpired, hasHigherTrust, lockExisting, NO_COUNTS,
 } from './insertion.js'
@@ -26,21 +26,27 @@ const BATCH = 100
 /** Selects memories of a bank; `expired` a batch of them. */
 type Choice = Selector | { kind: 'expired' }
 
-/** @returns the condition of the memories `m`; undefined when no memory can be selected, or no filter is set */
+/**
+ * @returns the condition of the last versions `m` of memories of the part; undefined when no memory can be selected, or
+ * no filter is set
+ */
 function chosen (
-  bank: BankKey, choice: Choice, now: number,
+  schema: string, bank: BankKey, part: Part, choice: Choice, now: number,
 ): { condition: string, parameters: Parameters } | undefined {
-  const read = filteredRead(bank, choice.kind === 'filters' ? choice.filters : {}, now)
+  const filters = choice.kind === 'filters' ? choice.filters : {}
+  const read = filteredRead(schema, bank, filters, now)
   if (read === undefined) return undefined
-  const { parameters, instant, conditions } = read
-  if (choice.kind === 'expired') return { parameters, condition: `m.expires_at <= ${instant}` }
+  const { parameters, instant } = read
+  // Without a condition the statement would select the whole bank.
+  if (choice.kind === 'filters' && read.conditions === '') return undefined
+  const conditions = read.conditions + (part === 'past' ? ' and m.version_of is null' : '')
+  if (choice.kind === 'expired') return { parameters, condition: `m.expires_at <= ${instant}${conditions}` }
   const live = liveAt('m', instant)
   if (choice.kind === 'ids') {
     const ids = parameters.bind(choice.memoryIds)
-    return { parameters, condition: `${live} and m.memory_id = any(${ids}::text[]::uuid[])` }
+    return { parameters, condition: `${live} and m.memory_id = any(${ids}::text[]::uuid[])${conditions}` }
   }
-  // Without a condition the statement would select the whole bank.
-  return choice.kind === 'filters' && conditions === '' ? undefined : { parameters, condition: live + conditions }
+  return { parameters, condition: live + conditions }
 }
 
 /**
@@ -48,41 +54,56 @@ function chosen (
  * without blocking the event loop, however many ids there are.
  * @param more further columns
  */
-function lock (schema: string, condition: string, { limit = '', more = '' } = {}): string {
+function lock (
+  schema: string, condition: string, { part = 'current' as Part, limit = '', more = '' } = {},
+): string {
   return `with chosen as materialized (
-  select m.memory_id from ${schema}.memories m where m.bank_key = $1 and ${condition} order by m.memory_id${limit}
-  for update
+  select m.memory_id from ${schema}.memories${suffixOf(part)} m where m.bank_key = $1 and ${condition}
+  order by m.memory_id${limit} for update
 )
 select coalesce((select string_agg(c.memory_id::text, '' order by c.memory_id) from chosen c), '') as ids${more}`
 }
 
+/** A bank has something in memories_past. */
+function hasPast (schema: string): string {
+  return `exists (select 1 from ${schema}.memories_past h where h.bank_key = $1)`
+}
+
 /**
- * Locks the chosen memories. `is_partial`, except for `expired`: memories were deleted, or replaced under their ids,
- * while the statement waited for their locks.
+ * Locks the chosen memories of a part. `has_past`: whether the bank has anything in memories_past. `is_partial`, except
+ * for `expired`: memories were deleted, moved, or replaced under their ids, while the statement waited for their locks.
  * @returns undefined when no memory can be selected
  */
-export function lockStatement (schema: string, bank: BankKey, choice: Choice, now: number): Statement | undefined {
-  const found = chosen(bank, choice, now)
+export function lockStatement (
+  schema: string, bank: BankKey, part: Part, choice: Choice, now: number,
+): Statement | undefined {
+  const found = chosen(schema, bank, part, choice, now)
   if (found === undefined) return undefined
   const { condition, parameters: { values } } = found
-  if (choice.kind === 'expired') return { text: lock(schema, condition, { limit: ` limit ${EXPIRED_BATCH}` }), values }
+  const past = `,\n  ${hasPast(schema)} as has_past`
+  if (choice.kind === 'expired') {
+    return { text: lock(schema, condition, { part, limit: ` limit ${EXPIRED_BATCH}`, more: past }), values }
+  }
   // Both counts are of the statement's one snapshot, in which the memories are as they were before the wait.
-  const more = `,
+  const more = `${past},
   (select count(*) from chosen) < (
-    select count(*) from ${schema}.memories m where m.bank_key = $1 and ${condition}
+    select count(*) from ${schema}.memories${suffixOf(part)} m where m.bank_key = $1 and ${condition}
   ) as is_partial`
-  return { text: lock(schema, condition, { more }), values }
+  return { text: lock(schema, condition, { part, more }), values }
 }
 
 /** @returns a statement of a RemovedRow that changes nothing; undefined when no memory can be selected */
 export function dryRunStatement (
   schema: string, bank: BankKey, selector: Selector, { now, idLimit }: { now: number, idLimit: number },
 ): Statement | undefined {
-  const found = chosen(bank, selector, now)
+  const found = chosen(schema, bank, 'current', selector, now)
   if (found === undefined) return undefined
   const { condition, parameters } = found
-  const rows = `${schema}.memories m where m.bank_key = $1 and ${condition}`
-  return { text: `select ${answer('m.memory_id', rows, parameters.bind(idLimit))}`, values: parameters.values }
+  const rows = (part: Part) => (
+    `select m.memory_id from ${schema}.memories${suffixOf(part)} m where m.bank_key = $1 and ${condition}`
+  )
+  const chosenRows = `(${rows('current')} union all ${rows('past')} and m.version_of is null) c`
+  return { text: `select ${answer('c.memory_id', chosenRows, parameters.bind(idLimit))}`, values: parameters.values }
 }
 
 /** How many memories a statement removed, or would remove, and the first of their ids. */
@@ -109,23 +130,24 @@ const COUNTS = `count(*)::int as memories, (count(*) filter (where g.embedded)):
  * leaves the planner no other order: without statistics it would compare each posting of a memory with each of its
  * terms, and with them it would read all postings of each term.
  */
-export function removeStatement (schema: string): string {
+export function removeStatement (schema: string, part: Part): string {
+  const suffix = suffixOf(part)
   return `with gone as (
-  delete from ${schema}.memories m where m.bank_key = $1 and m.memory_id = any($2::text[]::uuid[])
+  delete from ${schema}.memories${suffix} m where m.bank_key = $1 and m.memory_id = any($2::text[]::uuid[])
   returning m.memory_id, m.terms, m.embedded, m.expires_at, cardinality(m.passage_starts) as passages, m.passages_length
 ),
 gone_postings as (
-  delete from ${schema}.postings p where p.bank_key = $1 and p.ctid = any(array(
+  delete from ${schema}.postings${suffix} p where p.bank_key = $1 and p.ctid = any(array(
     select o.ctid from gone g cross join lateral unnest(g.terms) as t(term) cross join lateral (
-      select q.ctid from ${schema}.postings q
+      select q.ctid from ${schema}.postings${suffix} q
       where q.bank_key = $1 and q.term = t.term and q.memory_id = g.memory_id offset 0
     ) o
   ))
 ),
 gone_embeddings as (
-  delete from ${schema}.embeddings e where e.bank_key = $1 and e.ctid = any(array(
+  delete from ${schema}.embeddings${suffix} e where e.bank_key = $1 and e.ctid = any(array(
     select o.ctid from gone g cross join lateral (
-      select v.ctid from ${schema}.embeddings v
+      select v.ctid from ${schema}.embeddings${suffix} v
       where v.bank_key = $1 and v.memory_id = g.memory_id offset 0
     ) o
   ))
@@ -163,6 +185,32 @@ select ${COUNTS}, ${answer('g.memory_id', `gone g where ${live('g')}`, '$3')},
 from gone g`
 }
 
+/** $1 bank, $2 now, $3 maximum number of ids: deletes all that is past, and returns a RemovedRow of last versions. */
+function removeBankPast (schema: string): string {
+  return `with gone as (
+  delete from ${schema}.memories_past m where m.bank_key = $1 returning m.memory_id, m.version_of, m.expires_at
+),
+gone_postings as (
+  delete from ${schema}.postings_past p where p.bank_key = $1
+),
+gone_embeddings as (
+  delete from ${schema}.embeddings_past e where e.bank_key = $1
+)
+select ${answer('g.memory_id', `gone g where g.version_of is null and ${liveAt('g', '$2::float8::bigint')}`, '$3')}`
+}
+
+/** $1 bank, $2 now: notes when all memories of the bank were retained. */
+function noteAllRemoved (schema: string): string {
+  return `insert into ${schema}.removed_memories as r (bank_key, removed_at, retained_at, memories)
+select a.bank_key, $2::float8::bigint, a.retained_at, count(*) from (
+  select m.bank_key, m.retained_at from ${schema}.memories m where m.bank_key = $1
+  union all
+  select m.bank_key, m.retained_at from ${schema}.memories_past m where m.bank_key = $1 and m.version_of is null
+) a
+group by a.bank_key, a.retained_at
+on conflict (bank_key, removed_at, retained_at) do update set memories = r.memories + excluded.memories`
+}
+
 /**
  * $1 bank: deletes the vectors without a memory. Those that were added to a memory while its removal waited for the
  * memory's lock are not in the removal's snapshot.
@@ -182,11 +230,13 @@ export async function removeAll (
   { now, shard, idLimit }: { now: number, shard: number, idLimit: number },
 ): Promise<RemoveOutcome> {
   const key = bankParameters(bank)
+  await tx.query(noteAllRemoved(schema), [...key, now])
   const [row] = await tx.query<RemovedRow & Counts>(removeBankStatement(schema), [...key, now, idLimit])
   const outcome = toOutcome(row!)
   await tx.query(orphanedVectors(schema), key)
+  const [past] = await tx.query<RemovedRow>(removeBankPast(schema), [...key, now, idLimit - outcome.memoryIds.length])
   await countChange(tx, schema, bank, shard, negative(row!))
-  return outcome
+  return { count: outcome.count + past!.count, memoryIds: [...outcome.memoryIds, ...past!.memory_ids] }
 }
 
 /** @throws SqlError 40001 as requireComplete */
@@ -210,11 +260,18 @@ export async function removeOutdated (
     const present = kept.filter((row) => !hasExpired(row, now))
     if (present.length < new Set(keep).size) throw new MemoryChangedError()
   }
-  const outdated = lock(schema, `m.document_id = any($3::text[]) and ${liveAt('m', '$2::float8::bigint')}
-    and m.memory_id <> all($4::text[]::uuid[]) and m.fingerprint <> all($5::text[])`)
-  const [found] = await tx.query<{ ids: string }>(outdated, [
+  const ofDocument = `m.document_id = any($3::text[]) and ${liveAt('m', '$2::float8::bigint')}`
+  const outdated = lock(schema, `${ofDocument} and m.memory_id <> all($4::text[]::uuid[])
+    and m.fingerprint <> all($5::text[])`, { more: `,\n  ${hasPast(schema)} as has_past` })
+  const [found] = await tx.query<{ ids: string, has_past: boolean }>(outdated, [
     ...key, now, documentIds, keep, memories.map(({ fingerprint }) => fingerprint),
   ])
+  if (found!.has_past) {
+    const [past] = await tx.query<{ ids: string }>(
+      lock(schema, `${ofDocument} and m.version_of is null`, { part: 'past' }), [...key, now, documentIds],
+    )
+    await removePast(tx, schema, bank, [...idsOf(past!), ...idsOf(found!)])
+  }
   return await removeLocked(tx, schema, bank, idsOf(found!))
 }
 
@@ -243,24 +300,45 @@ export async function removeLowerTrust (
   if (existing.some(isReplaced)) existing = await tx.query<ExistingRow>(lockExisting(schema), keys)
   const removed = existing.filter(isReplaced)
   const replaced = new Map(removed.filter((row) => !hasExpired(row, now)).map((row) => [row.fingerprint, row]))
-  return { counts: await removeLocked(tx, schema, bank, removed.map(({ memory_id: id }) => id)), replaced }
+  const ids = removed.map(({ memory_id: id }) => id)
+  await removePast(tx, schema, bank, ids)
+  return { counts: await removeLocked(tx, schema, bank, ids), replaced }
 }
 
 /**
- * Removes memories with their postings and vectors, and updates the statistics.
- * @returns how many were removed, and the first of their ids, ascending
+ * Removes memories in whatever state, with all their versions, postings and vectors, and updates the statistics.
+ * @returns how many were removed, and the first of their ids, those of current memories first, each ascending
  * @throws SqlError 40001 as requireComplete
  */
 export async function removeChosen (
   tx: Queries, schema: string, bank: BankKey, choice: Choice,
   { now, shard, idLimit }: { now: number, shard: number, idLimit: number },
 ): Promise<RemoveOutcome> {
-  const locking = lockStatement(schema, bank, choice, now)
-  if (locking === undefined) return { count: 0, memoryIds: [] }
-  const [found] = await tx.query<{ ids: string, is_partial?: boolean }>(locking.text, locking.values)
-  requireComplete(found!)
-  await countChange(tx, schema, bank, shard, await removeLocked(tx, schema, bank, idsOf(found!)))
-  return { count: found!.ids.length / ID_LENGTH, memoryIds: [...idsOf(found!, idLimit)] }
+  const outcome = { count: 0, memoryIds: [] as string[] }
+  let isPast = false
+  for (const part of ['current', 'past'] as const) {
+    if (part === 'past' && !isPast) break
+    const locking = lockStatement(schema, bank, part, choice, now)
+    if (locking === undefined) break
+    const [found] = await tx.query<{ ids: string, is_partial?: boolean, has_past: boolean }>(
+      locking.text, locking.values,
+    )
+    requireComplete(found!)
+    isPast = found!.has_past
+    // What has expired was not removed by anybody, and is not told of.
+    if (choice.kind !== 'expired') {
+      for (const some of batchesOf(idsOf(found!))) {
+        await tx.query(noteRemoved(schema, part), [...bankParameters(bank), some, now])
+      }
+    }
+    if (isPast) await removePast(tx, schema, bank, idsOf(found!))
+    if (part === 'current') {
+      await countChange(tx, schema, bank, shard, await removeLocked(tx, schema, bank, idsOf(found!)))
+    }
+    outcome.count += found!.ids.length / ID_LENGTH
+    outcome.memoryIds.push(...idsOf(found!, idLimit - outcome.memoryIds.length))
+  }
+  return outcome
 }
 
 /** The ids of a text of `lock`, or the first of them. */
@@ -283,21 +361,50 @@ function requireComplete (found: { is_partial?: boolean }): void {
  * @returns the change of the bank's statistics, negative, for the caller to count
  */
 export async function removeLocked (
-  tx: Queries, schema: string, bank: BankKey, memoryIds: Iterable<string>,
+  tx: Queries, schema: string, bank: BankKey, memoryIds: Iterable<string>, part: Part = 'current',
 ): Promise<Counts> {
   const counts = { ...NO_COUNTS }
-  let some: string[] = []
-  const removeSome = async () => {
-    const [removed] = await tx.query<Counts>(removeStatement(schema), [...bankParameters(bank), some])
-    addCounts(counts, negative(removed!))
-    some = []
+  for (const some of batchesOf(memoryIds)) {
+    const [removed] = await tx.query<Counts>(removeStatement(schema, part), [...bankParameters(bank), some])
+    if (part === 'current') addCounts(counts, negative(removed!))
   }
+  return counts
+}
+
+function * batchesOf (memoryIds: Iterable<string>): Generator<string[]> {
+  let some: string[] = []
   for (const id of memoryIds) {
     some.push(id)
-    if (some.length === BATCH) await removeSome()
+    if (some.length < BATCH) continue
+    yield some
+    some = []
   }
-  if (some.length > 0) await removeSome()
-  return counts
+  if (some.length > 0) yield some
+}
+
+/** $1 bank, $2 ids of memories: the rows of memories_past that are versions of them, locked. */
+function versionsOf (schema: string): string {
+  return lock(schema, `(m.memory_id = any($2::text[]::uuid[]) and m.version_of is null
+    or m.version_of = any($2::text[]::uuid[]))`, { part: 'past' })
+}
+
+/** $1 bank, $2 ids, $3 now: notes when the memories of a part were retained, before they are removed. */
+function noteRemoved (schema: string, part: Part): string {
+  return `insert into ${schema}.removed_memories as r (bank_key, removed_at, retained_at, memories)
+select m.bank_key, $3::float8::bigint, m.retained_at, count(*)
+from ${schema}.memories${suffixOf(part)} m where m.bank_key = $1 and m.memory_id = any($2::text[]::uuid[])
+group by m.bank_key, m.retained_at
+on conflict (bank_key, removed_at, retained_at) do update set memories = r.memories + excluded.memories`
+}
+
+/** Removes what is left of the past of memories that are being removed. */
+export async function removePast (
+  tx: Queries, schema: string, bank: BankKey, memoryIds: Iterable<string>,
+): Promise<void> {
+  for (const some of batchesOf(memoryIds)) {
+    const [found] = await tx.query<{ ids: string }>(versionsOf(schema), [...bankParameters(bank), some])
+    await removeLocked(tx, schema, bank, idsOf(found!), 'past')
+  }
 }
 
 function negative ({ memories, embedded, expiring, passages, length }: Counts): Counts {

@@ -1,18 +1,24 @@
 import { bankKeyString, bankOfKey, type BankKey } from '../../access/context.js'
 import { readTrust } from '../../access/trust.js'
 import { TokenCount } from '../../text/tokens.js'
-import { FIELDS, type FieldKind, type FieldName, memoryValues, type MEMORY_FIELDS } from '../memory-fields.js'
-import type { Memory, MessageFields, Metadata } from '../vector-store.js'
+import {
+  FIELDS, type FieldKind, type FieldName, MEMORY_KINDS, memoryValues, STATES, type MEMORY_FIELDS,
+} from '../memory-fields.js'
+import type { Memory, MessageFields, Metadata, Part } from '../vector-store.js'
 
 /** What a row has of a field. */
 interface RowValues {
   id: string
   text: string
   texts: string[]
+  ids: string[]
   object: string
   message: string
+  count: number
   instant: number
   trust: string
+  state: string
+  memoryKind: string
   tokens: number
 }
 
@@ -24,19 +30,49 @@ type RowValue<F> = F extends { readonly kind: infer K extends FieldKind }
 /** A row with the columns of READ_COLUMNS. */
 export type MemoryRow = { [K in FieldName as Fields[K]['column']]: RowValue<Fields[K]> }
 
-const SELECTED: Partial<Record<FieldKind, string>> = { id: 'text', object: 'text', message: 'text', instant: 'float8' }
+const SELECTED: Partial<Record<FieldKind, string>> = {
+  id: 'text', ids: 'text[]', object: 'text', message: 'text', instant: 'float8',
+}
+
+function selected (expressionOf: (column: string) => string): string {
+  return FIELDS.map(({ column, kind }) => {
+    const [expression, type] = [expressionOf(column), SELECTED[kind]]
+    return type === undefined ? `${expression} as ${column}` : `${expression}::${type} as ${column}`
+  }).join(', ')
+}
 
 /** A memory's columns as `toMemory` expects them, from the table with the alias m. */
-export const READ_COLUMNS = FIELDS.map(({ column, kind }) => {
-  const type = SELECTED[kind]
-  return type === undefined ? `m.${column}` : `m.${column}::${type} as ${column}`
-}).join(', ')
+export const READ_COLUMNS = selected((column) => `m.${column}`)
+
+/** The columns of an earlier version that it has of its memory. */
+const OF_PAST: Readonly<Record<string, string>> = {
+  memory_id: 'coalesce(m.version_of, m.memory_id)', expires_at: 'coalesce(m.told_expires_at, m.expires_at)',
+}
+/** The same from memories_past. */
+export const READ_PAST_COLUMNS = selected((column) => OF_PAST[column] ?? `m.${column}`)
+
+export function readColumns (part: Part): string {
+  return part === 'past' ? READ_PAST_COLUMNS : READ_COLUMNS
+}
+
+const NO_IDS: readonly string[] = Object.freeze([])
+
+function oneOf<T extends string> (values: readonly T[]): (text: string) => T {
+  return (text) => {
+    const found = values.find((value) => value === text)
+    if (found === undefined) throw new Error(`A memory has the unknown value ${text}`)
+    return found
+  }
+}
 
 const READ: { [K in FieldKind]?: (value: RowValues[K]) => unknown } = {
   object: (text) => JSON.parse(text) as Metadata,
   message: (text) => JSON.parse(text) as MessageFields,
+  ids: (ids) => ids.length === 0 ? NO_IDS : ids,
   trust: readTrust,
   tokens: TokenCount.known,
+  state: oneOf(STATES),
+  memoryKind: oneOf(MEMORY_KINDS),
 }
 
 export function toMemory (row: MemoryRow): Memory {

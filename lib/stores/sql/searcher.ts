@@ -3,16 +3,16 @@ import { mapGivingWay } from '../../base/event-loop.js'
 import { forEachConcurrently } from '../../base/for-each-concurrently.js'
 import type { Mutable } from '../../base/members.js'
 import {
-  byScore, MAX_PASSAGES, type Candidate, type CandidateScores, type EmbeddingSpace, type SearchRequest,
-  type SearchResult,
+  byScore, MAX_PASSAGES, type Candidate, type CandidateScores, type EmbeddingSpace, type Part, partsOf,
+  type SearchRequest, type SearchResult,
 } from '../vector-store.js'
 import { arrayElements, arrayNumbers, type Executor } from './executor.js'
-import { filteredRead, liveAt, Parameters, type Statement, unitVectorText } from './fragments.js'
+import { filteredRead, liveAt, Parameters, type Statement, suffixOf, unitVectorText } from './fragments.js'
 import {
   filteredMemories, GRID, LEXICAL_COLUMNS, lexicalRows, lexicalTables, matchingMemories, ofBank, scoreRow,
   type LexicalRow, type Shape,
 } from './lexical-strategy.js'
-import { bankParameters, READ_COLUMNS, toMemory, type MemoryRow } from './rows.js'
+import { bankParameters, readColumns, toMemory, type MemoryRow } from './rows.js'
 import type { VectorIndexes } from './vectors.js'
 
 /** Banks of one request that are searched concurrently; limited so that other requests get connections. */
@@ -58,10 +58,12 @@ export class SqlSearcher {
   }
 
   async search (request: SearchRequest): Promise<SearchResult> {
+    const parts = partsOf(request.filters)
+    const searched = request.banks.flatMap((bank) => parts.map((part) => ({ bank, part })))
     // In the order of the request, so that equal hits of several banks have the same order every time.
-    const found = new Array<Found>(request.banks.length)
-    await forEachConcurrently(request.banks.entries(), MAX_CONCURRENT_BANKS, async ([index, bank]) => {
-      found[index] = await this.#searchBank(bank, request)
+    const found = new Array<Found>(searched.length)
+    await forEachConcurrently(searched.entries(), MAX_CONCURRENT_BANKS, async ([index, { bank, part }]) => {
+      found[index] = await this.#searchPart(bank, part, request)
     })
     const merge = (strategy: 'lexical' | 'semantic') => (
       bestOverBanks(found.map(({ [strategy]: candidates }) => candidates), request.limit)
@@ -72,13 +74,13 @@ export class SqlSearcher {
     return result
   }
 
-  async #searchBank (bank: BankKey, request: SearchRequest): Promise<Found> {
-    const nearest = await this.#nearest(bank, request)
-    let row = await this.#retrieve(bank, request, nearest)
+  async #searchPart (bank: BankKey, part: Part, request: SearchRequest): Promise<Found> {
+    const nearest = part === 'current' ? await this.#nearest(bank, request) : undefined
+    let row = await this.#retrieve(bank, part, request, nearest)
     // An index scan ends after a bounded number of neighbours, even if filters exclude them or they are passages of the
     // same memories.
     if (row !== undefined && nearest !== undefined && nearest.found < Math.min(request.limit, row.total)) {
-      row = await this.#retrieve(bank, request, undefined)
+      row = await this.#retrieve(bank, part, request, undefined)
     }
     if (row === undefined) return { lexical: [], semantic: [], total: 0 }
     const words = hasWords(request)
@@ -87,7 +89,7 @@ export class SqlSearcher {
     const cosines = cosinesOf(row)
     const byWords = words?.best ?? []
     const memories = await this.#read(
-      bank, new Map([...byWords.map(({ memoryId }) => [memoryId, undefined] as const), ...cosines]), request,
+      bank, part, new Map([...byWords.map(({ memoryId }) => [memoryId, undefined] as const), ...cosines]), request,
     )
     const lexical = byWords.flatMap(({ memoryId, score, own, passages }) => {
       const found = memories.get(memoryId)
@@ -107,27 +109,27 @@ export class SqlSearcher {
 
   /** The statement consists of key lookups, so one generic plan suits every bank. */
   async #retrieve (
-    bank: BankKey, request: SearchRequest, nearest: Nearest | undefined,
+    bank: BankKey, part: Part, request: SearchRequest, nearest: Nearest | undefined,
   ): Promise<SearchRow | undefined> {
-    const statement = searchStatement(bank, request, { schema: this.#schema, space: this.#space, nearest })
+    const statement = searchStatement(bank, request, { schema: this.#schema, part, space: this.#space, nearest })
     if (statement === undefined) return undefined
     return (await this.#executor.read<SearchRow>(statement.text, statement.values, { keepPlan: true }))[0]
   }
 
   /** By id. A memory that was removed since the retrieval is missing. */
   async #read (
-    bank: BankKey, found: ReadonlyMap<string, number | undefined>, request: SearchRequest,
+    bank: BankKey, part: Part, found: ReadonlyMap<string, number | undefined>, request: SearchRequest,
   ): Promise<Map<string, FoundMemory>> {
     const memories = new Map<string, FoundMemory>()
     const wanted = [...found]
     for (let from = 0; from < wanted.length; from += MEMORIES_PER_STATEMENT) {
       const { text, values } = foundStatement(
         bank, new Map(wanted.slice(from, from + MEMORIES_PER_STATEMENT)), request,
-        { schema: this.#schema, space: this.#space },
+        { schema: this.#schema, part, space: this.#space },
       )
       const rows = await this.#executor.read<FoundRow>(text, values, { keepPlan: true })
       for (const memory of await mapGivingWay(rows, (row) => ({ row, memory: toMemory(row) }))) {
-        memories.set(memory.row.memory_id, memory)
+        memories.set(memory.row.row_id, memory)
       }
     }
     return memories
@@ -204,6 +206,7 @@ function bestOverBanks (banks: ReadonlyArray<readonly Candidate[]>, limit: numbe
 interface SearchOptions {
   /** The quoted schema. */
   schema: string
+  part: Part
   /** Required when the request has the semantic strategy. */
   space?: EmbeddingSpace | undefined
   /** The result of the bank's approximate index: without it the semantic strategy is exact. */
@@ -235,16 +238,18 @@ function hasWords ({ lexical }: SearchRequest): boolean {
  * @returns undefined when no memory can be found
  */
 export function searchStatement (
-  bank: BankKey, request: SearchRequest, { schema, space, nearest }: SearchOptions,
+  bank: BankKey, request: SearchRequest, { schema, part, space, nearest }: SearchOptions,
 ): Statement | undefined {
   const { semantic, limit, now } = request
   const lexical = hasWords(request) ? request.lexical : undefined
   if (lexical === undefined && semantic === undefined) return undefined
-  const read = filteredRead(bank, request.filters, now)
+  const read = filteredRead(schema, bank, request.filters, now, part)
   if (read === undefined) return undefined
   const { parameters, instant, conditions: filters } = read
+  const past = suffixOf(part)
   const shape: Shape = {
     schema,
+    past,
     parameters,
     filters,
     ofDocuments: request.filters.documentIds?.includes(null) === false,
@@ -270,7 +275,7 @@ export function searchStatement (
     if (semantic !== undefined && lexical.context) {
       columns.push(`(select array_agg(n.memory_id)::text from members n
     where not (select is_configured_space from space) or (n.memory_id in (
-      select m.memory_id from ${schema}.memories m where ${ofBank('m')} and not m.embedded
+      select m.memory_id from ${schema}.memories${past} m where ${ofBank('m')} and not m.embedded
     )) is true) as unembedded_ids`)
     }
   }
@@ -281,22 +286,22 @@ export function searchStatement (
 
 /** Memories that a strategy finds by itself, regardless of the limit. */
 function totalOf (shape: Shape, hasLexical: boolean, hasSemantic: boolean): string {
-  const { schema, filters, unexpired, now } = shape
+  const { schema, past, filters, unexpired, now } = shape
   const matching = hasLexical ? matchingMemories(shape) : undefined
   if (!hasSemantic) return `select count(*) from (${matching}) f`
   const embedded = '(select is_configured_space from space)'
   if (filters !== '') {
     const byWords = matching === undefined ? '' : `or m.memory_id in (${matching})`
-    return `select count(*) from ${schema}.memories m
+    return `select count(*) from ${schema}.memories${past} m
     where ${ofBank('m')} and ${unexpired('m')}${filters} and ((m.embedded and ${embedded}) ${byWords})`
   }
   // The bank's statistics have the number of its embedded memories. Partial indexes list those that have expired, and
   // the memories without vectors, some of which match by words; the condition makes PostgreSQL use a hashed subplan.
-  const expired = `select count(*) from ${schema}.memories m
+  const expired = `select count(*) from ${schema}.memories${past} m
     where ${ofBank('m')} and m.expires_at <= ${now} and m.embedded`
   const others = matching === undefined
     ? ''
-    : ` + case when sum(s.embedded) < sum(s.memories) then (select count(*) from ${schema}.memories m
+    : ` + case when sum(s.embedded) < sum(s.memories) then (select count(*) from ${schema}.memories${past} m
       where ${ofBank('m')} and not m.embedded and (m.memory_id in (${matching})) is true) else 0 end`
   return `select case when ${embedded}
     then sum(s.embedded) - case when sum(s.expiring) > 0 then (${expired}) else 0 end${others}
@@ -306,6 +311,8 @@ function totalOf (shape: Shape, hasLexical: boolean, hasSemantic: boolean): stri
 
 /** A memory that a search returns. */
 interface FoundRow extends MemoryRow {
+  /** That of the row, by which it was found. */
+  row_id: string
   passage_starts: number[]
   passage_ends: number[]
   /** Its cosine; null without the semantic strategy, and for a memory without vectors of the bank's model. */
@@ -320,8 +327,9 @@ interface FoundRow extends MemoryRow {
 /** @param found ids of memories, with their cosines where the search statement returned them */
 function foundStatement (
   bank: BankKey, found: ReadonlyMap<string, number | undefined>, { semantic }: SearchRequest,
-  { schema, space }: Pick<SearchOptions, 'schema' | 'space'>,
+  { schema, part, space }: Pick<SearchOptions, 'schema' | 'part' | 'space'>,
 ): Statement {
+  const past = suffixOf(part)
   const parameters = new Parameters()
   for (const value of bankParameters(bank)) parameters.bind(value)
   const known = [...found.values()].map((score) => score === undefined ? null : String(score))
@@ -330,16 +338,17 @@ function foundStatement (
   let columns = 'null::float8 as cosine, null::float8[] as semantic_passages'
   let tables = ''
   if (semantic !== undefined && space !== undefined) {
-    const cosines = passageCosines({ schema, parameters }, semantic.vector, space)
+    const cosines = passageCosines({ schema, past, parameters }, semantic.vector, space)
     tables = `with ${spaceCte({ schema, parameters }, space)}\n`
     columns = `coalesce(g.score, case when (select is_configured_space from space)
     then (select max(s.score) from (${cosines}) s) end) as cosine,
   case when g.score is not null and cardinality(m.passage_starts) > 1
     then (${bestPassages(cosines)}) end as semantic_passages`
   }
-  const text = `${tables}select ${READ_COLUMNS}, m.passage_starts, m.passage_ends, ${columns}
+  const text = `${tables}select ${readColumns(part)}, m.memory_id::text as row_id, m.passage_starts, m.passage_ends,
+  ${columns}
 from ${given} cross join lateral (
-  select m.* from ${schema}.memories m where ${ofBank('m')} and m.memory_id = g.memory_id offset 0
+  select m.* from ${schema}.memories${past} m where ${ofBank('m')} and m.memory_id = g.memory_id offset 0
 ) m`
   return { text, values: parameters.values }
 }
@@ -382,9 +391,10 @@ export function nearestStatement (
   bank: BankKey, { filters, now, limit }: SearchRequest, vector: Float32Array,
   { schema, space, passagesPerMemory = 1 }: { schema: string, space: EmbeddingSpace, passagesPerMemory?: number },
 ): Statement | undefined {
-  const read = filteredRead(bank, filters, now)
+  const read = filteredRead(schema, bank, filters, now)
   if (read === undefined) return undefined
   const { parameters, instant, conditions } = read
+  const past = ''
   const type = typeOf(space)
   const query = queryVector(parameters, vector, space)
   // Passages of one memory are often near to each other, and too few memories lead to a second, exact search.
@@ -395,7 +405,7 @@ export function nearestStatement (
   const text = `with ${spaceCte({ schema, parameters }, space)},
 neighbours as (
   select e.memory_id, e.embedding::${type} <=> ${query} as distance
-  from ${schema}.embeddings e ${filteredMemories({ schema, filters: conditions }, 'e')}
+  from ${schema}.embeddings${past} e ${filteredMemories({ schema, past, filters: conditions }, 'e')}
   where ${ofBank('e')}
     and e.model = ${parameters.bind(space.model)}::text and (select is_configured_space from space)
       and ${liveAt('e', instant)}
@@ -419,11 +429,11 @@ select count(*)::int as found, coalesce(array_agg(f.memory_id), '{}')::text as i
 function semanticTables (
   shape: Shape, vector: Float32Array, space: EmbeddingSpace, nearest: Nearest | undefined,
 ): string {
-  const { schema, parameters, unexpired } = shape
+  const { schema, past, parameters, unexpired } = shape
   return nearest === undefined
     ? `neighbours as (
   select e.memory_id, e.embedding <=> ${queryVector(parameters, vector, space)} as distance
-  from ${schema}.embeddings e ${filteredMemories(shape, 'e')}
+  from ${schema}.embeddings${past} e ${filteredMemories(shape, 'e')}
   where ${ofBank('e')} and e.model = ${parameters.bind(space.model)}::text
     and (select is_configured_space from space) and ${unexpired('e')}
 ),
@@ -443,11 +453,12 @@ semantic as materialized (
 
 /** A query of `ordinal` and `score`, the cosines of all passages of `m`. */
 function passageCosines (
-  { schema, parameters }: Pick<Shape, 'schema' | 'parameters'>, vector: Float32Array, space: EmbeddingSpace,
+  { schema, past, parameters }: Pick<Shape, 'schema' | 'past' | 'parameters'>, vector: Float32Array,
+  space: EmbeddingSpace,
 ): string {
   return `select e.ordinal::int as ordinal,
     ${similarity(`e.embedding <=> ${queryVector(parameters, vector, space)}`)} as score
-    from ${schema}.embeddings e
+    from ${schema}.embeddings${past} e
     where ${ofBank('e')} and e.model = ${parameters.bind(space.model)}::text and e.memory_id = m.memory_id`
 }
 

@@ -4,7 +4,7 @@ import type { Semaphore } from '../../base/semaphore.js'
 import type {
   BankStatistics, BankSummary, ConversationSummary, DayCounts, DayRange, DocumentReplacement, EmbeddingSpace,
   ImportOptions, ImportOutcome, InsertOptions, InsertOutcome, LateVectors, ListBanksRequest, ListConversationsRequest,
-  ListRequest, Memory, Neighbourhood, NewMemory, PoolStatus, RemovedBank, RemoveOptions, RemoveOutcome, Scan,
+  ListRequest, Memory, Neighbourhood, NewMemory, PoolStatus, RemovedBank, RemoveOptions, RemoveOutcome, Revision, Scan,
   SearchRequest, SearchResult, Selector, StoreHealth, StoreStart, Unembedded, UsageEntry, UsageOutcome,
   UsageReservation, VectorStore, WriteOptions,
 } from '../vector-store.js'
@@ -195,6 +195,14 @@ export class SqlVectorStore extends SqlReader implements VectorStore {
 
   async import (bank: BankKey, memories: readonly NewMemory[], options: ImportOptions): Promise<ImportOutcome> {
     return await this.#write(bank, async () => await this.#writer.import(bank, memories, options))
+  }
+
+  async revise (bank: BankKey, revisions: readonly Revision[], options: WriteOptions): Promise<void> {
+    await this.#write(bank, async () => { await this.#writer.revise(bank, revisions, options) })
+  }
+
+  async redact (bank: BankKey, memoryId: string, version: number, options: WriteOptions): Promise<boolean> {
+    return await this.#write(bank, async () => await this.#writer.redact(bank, memoryId, version, options))
   }
 
   async removeBank (bank: BankKey, now: number, signal?: AbortSignal): Promise<RemovedBank> {

@@ -34,7 +34,8 @@ const VACUUM_SHARE = 0.2
 const ANALYZE_FROM = 250
 const ANALYZE_UP_TO = 100_000
 const TABLES = [
-  'memories', 'postings', 'embeddings', 'bank_statistics', 'bank_locks', 'idempotency_keys', 'embedding_spaces',
+  'memories', 'postings', 'embeddings', 'memories_past', 'postings_past', 'embeddings_past', 'removed_memories',
+  'bank_statistics', 'bank_locks', 'idempotency_keys', 'embedding_spaces',
   'daily_usage', 'rate_limits', 'bank_configurations', 'bank_configuration_history', 'bank_configuration_changes',
 ]
 /** The condition on the summed statistics of a bank without memories. Lengths are fractions, so they may not add up. */
@@ -107,9 +108,12 @@ export class Sweeper {
   async sweep (now: number): Promise<void> {
     const { executor, schema } = this.#options
     this.#failures = []
-    await this.#eachBank(`from ${schema}.memories e where e.expires_at <= $1::float8::bigint`, [now], async (bank) => (
-      await this.#removeExpired(bank, now) === EXPIRED_BATCH
-    ))
+    for (const table of ['memories', 'memories_past']) {
+      const expired = `from ${schema}.${table} e where e.expires_at <= $1::float8::bigint`
+      await this.#eachBank(expired, [now], async (bank) => (
+        await this.#removeExpired(bank, now) >= EXPIRED_BATCH
+      ))
+    }
     const keptBefore = now - IDEMPOTENCY_LIFETIME_MS
     const dropRecords = `with gone as (
   delete from ${schema}.idempotency_keys k where k.bank_key = $1 and k.key = any(array(

@@ -2,13 +2,15 @@ import { type BankKey, bankKeyString } from '../../access/context.js'
 import { KeyedQueue } from '../../base/keyed-queue.js'
 import { compareText } from '../../text/normal-form.js'
 import { sumTokens } from '../../text/tokens.js'
+import { planInsert } from '../insert-plan.js'
 import {
   type DocumentReplacement, type EmbeddingSpace, IDEMPOTENCY_LIFETIME_MS, IdempotencyKeyTaken, type IdempotentWrite,
   type ImportOptions, type ImportOutcome, type InsertOptions, type InsertOutcome, type LateVectors, MemoryChangedError,
-  type NewMemory, recordText,
-  type RemovedBank, type RemoveOptions, type RemoveOutcome, type Selector, type WriteOptions,
+  type NewMemory, recordText, type Part, type RemovedBank, type RemoveOptions, type RemoveOutcome, type Revision,
+  type Selector, type WriteOptions,
 } from '../vector-store.js'
 import type { SqlBankConfigs } from './bank-configs.js'
+import { lockStandings, planImport } from './conflicts.js'
 import {
   type Executor, isSerializationFailure, isUniqueViolation, retrySerializationFailures, serializationFailure, SqlError,
   type Transaction, type TransactionOptions,
@@ -16,12 +18,13 @@ import {
 import type { Distribution } from './distribution.js'
 import { lockBank, STATISTICS_SHARDS } from './fragments.js'
 import {
-  addCounts, type Counts, type Insertion, type InsertionContext, insertMemories, isOneBatch, planImport,
+  addCounts, type Counts, type Insertion, type InsertionContext, insertMemories, isOneBatch, NO_COUNTS,
 } from './insertion.js'
 import {
   countChange, dryRunStatement, removeAll, removeChosen, type RemovedRow, removeLocked, removeLowerTrust,
-  removeOutdated, toOutcome,
+  removeOutdated, removePast, toOutcome,
 } from './removal.js'
+import { insertEarlier, keepVersions, lockRevised, redactVersion, reviseLocked } from './revision.js'
 import { bankParameters } from './rows.js'
 import { BankVectors } from './vectors.js'
 
@@ -85,6 +88,13 @@ export class SqlWriter {
     if (memories.length === 0 && idempotency === undefined) return []
     const work = await this.#begin(bank, memories, now)
     const write = { memories, now, idempotency, signal }
+    if (memories.some(takesPlace)) {
+      return await this.#runAlone(bank, write, async (tx, changes) => {
+        const outcomes = await this.#insertPlanned(tx, memories, { ...NO_COUNTS }, work, changes)
+        if (expectNew === true) requireNew(outcomes)
+        return outcomes
+      }, { bulk: memories.length > 1 })
+    }
     if (memories.length === 1 && idempotency === undefined && work.distribution === 'none') {
       const insertion = await this.#insertAlone(memories, work, signal)
       if (insertion !== undefined) {
@@ -111,6 +121,7 @@ export class SqlWriter {
     return await this.#runAlone(bank, { memories, now, idempotency, signal }, async (tx, changes) => {
       const removedCounts = await removeOutdated(tx, work.schema, bank, replacement, memories, now)
       changes.memories -= removedCounts.memories
+      if (memories.some(takesPlace)) return await this.#insertPlanned(tx, memories, removedCounts, work, changes)
       const { counts, replaced } = await removeLowerTrust(tx, work.schema, bank, memories, now)
       addCounts(removedCounts, counts)
       return (await this.#add(tx, memories, removedCounts, { ...work, replaced }, changes)).outcomes
@@ -128,11 +139,20 @@ export class SqlWriter {
     const ordered = memories.toSorted((a, b) => compareText(a.memoryId, b.memoryId))
     return await this.#runAlone(bank, { memories, now, idempotency, signal }, async (tx, changes) => {
       const plan = await planImport(tx, { schema, bank, memories, ordered, onConflict, now })
-      const ids = plan.removed.map(({ memory_id: id }) => id)
-      const removedCounts = await removeLocked(tx, schema, bank, ids)
-      const { outcomes } = await this.#add(tx, plan.added, removedCounts, work, changes).catch((error: unknown) => {
-        throw isUniqueViolation(error) ? collision() : error
-      })
+      const revises = new Map(plan.added.flatMap((memory) => onConflict !== 'revise' || memory.revises === undefined
+        ? []
+        : [[memory.memoryId, memory]]))
+      await keepVersions(tx, schema, bank, 'current', plan.removed.flatMap(({ memory_id: memoryId, version }) => {
+        const next = revises.get(memoryId)
+        return next === undefined ? [] : [{ memoryId, version, endedAt: next.changedAt }]
+      }))
+      const removedCounts = await this.#removeConflicting(tx, bank, plan.removed, revises)
+      const isCurrent = ({ state }: NewMemory) => state === 'current'
+      const past = plan.added.filter((memory) => !isCurrent(memory))
+      if (past.length > 0) await insertMemories(tx, past, { ...work, part: 'past', counted: false })
+      await insertEarlier(tx, work, plan.added.flatMap(({ earlier = [] }) => earlier))
+      const current = plan.added.filter(isCurrent)
+      const { outcomes } = await this.#add(tx, current, removedCounts, work, changes).catch(retriedWhenTaken)
       // Another transaction stored one of the memories after its conflicts were looked up, so they are looked up again.
       if (outcomes.some(({ stored }) => !stored)) throw collision()
       if (config !== undefined) await this.#options.configs.writeIn(tx, bank, config)
@@ -163,6 +183,31 @@ export class SqlWriter {
     }, { bulk: selector.kind !== 'ids' })
   }
 
+  async revise (
+    bank: BankKey, revisions: readonly Revision[], { now, idempotency, signal }: WriteOptions,
+  ): Promise<void> {
+    const told = revisions.flatMap(({ memory, fingerprint, passages }): NewMemory[] => (
+      passages === undefined ? [] : [{ ...memory, fingerprint, passages }]
+    ))
+    const work = await this.#begin(bank, told, now)
+    const write = { memories: told, now, idempotency, signal }
+    await this.#runAlone(bank, write, async (tx, changes) => {
+      const revised = await lockRevised(tx, work.schema, bank, revisions, now)
+      const { counts, unembedded } = await reviseLocked(tx, work, revised).catch(retriedWhenTaken)
+      await countChange(tx, work.schema, bank, work.shard, counts)
+      changes.memories += revisions.length
+      changes.unembedded += unembedded
+    }, { bulk: revisions.length > 1 })
+  }
+
+  async redact (
+    bank: BankKey, memoryId: string, version: number, { now, signal }: WriteOptions,
+  ): Promise<boolean> {
+    return await this.#run(bank, { now, signal }, async (tx) => (
+      await redactVersion(tx, this.#options.schema, bank, memoryId, version, now)
+    ))
+  }
+
   async removeBank (bank: BankKey, now: number, signal?: AbortSignal): Promise<RemovedBank> {
     const { schema, configs } = this.#options
     // Memories and configuration of an import must be removed together or not at all.
@@ -171,7 +216,9 @@ export class SqlWriter {
       changes.memories += count
       await this.#vectors.dropSpace(tx, bank)
       const configRemoved = await configs.removeIn(tx, bank, now)
-      await tx.query(`delete from ${schema}.bank_locks l where l.bank_key = $1`, bankParameters(bank))
+      for (const table of ['removed_memories', 'bank_locks']) {
+        await tx.query(`delete from ${schema}.${table} l where l.bank_key = $1`, bankParameters(bank))
+      }
       return { memoryCount: count, configRemoved }
     })
   }
@@ -208,12 +255,14 @@ export class SqlWriter {
    * that each sees the memories stored by the previous one. Work is queued before it gets a connection, so that one
    * bank does not hold several of them to wait for the same lock.
    */
-  async #runAlone<T> (bank: BankKey, write: Write, work: Work<T>): Promise<T> {
+  async #runAlone<T> (
+    bank: BankKey, write: Write, work: Work<T>, options: TransactionOptions = { bulk: true },
+  ): Promise<T> {
     const run = async () => await this.#run(bank, write, async (tx, changes) => {
       await tx.query(lockBank(this.#options.schema), bankParameters(bank))
       write.signal?.throwIfAborted()
       return await work(tx, changes)
-    }, { bulk: true })
+    }, options)
     return await this.#alone.run(bankKeyString(bank), run, write.signal)
   }
 
@@ -251,12 +300,53 @@ returning k.key`, [
     try {
       return await insertMemories(
         { query: async (text, params) => await executor.query(text, params, { signal }) }, memories,
-        { ...work, counted: true },
+        { ...work, part: 'current', counted: true },
       )
     } catch (error) {
       if (isSerializationFailure(error) || isUniqueViolation(error)) return undefined
       throw error
     }
+  }
+
+  /**
+   * Stores memories of which some take the places of others.
+   * @param removedCounts the change of the bank's statistics by what was removed before
+   */
+  async #insertPlanned (
+    tx: Transaction, memories: readonly NewMemory[], removedCounts: Counts, work: InsertionContext, changes: Changes,
+  ): Promise<InsertOutcome[]> {
+    const { schema, bank, now } = work
+    const { standings, expired } = await lockStandings(tx, schema, bank, memories, now)
+    const plan = planInsert(memories, standings, now)
+    addCounts(removedCounts, await this.#removeConflicting(tx, bank, [
+      ...expired, ...plan.removed.map(({ memory }) => ({ memory_id: memory.memoryId, part: 'current' as const })),
+    ]))
+    const revised = plan.revisions.map((revision) => ({ from: 'current' as const, revision }))
+    const { counts } = await reviseLocked(tx, work, revised).catch(retriedWhenTaken)
+    addCounts(removedCounts, counts)
+    if (plan.addedPast.length > 0) {
+      await insertMemories(tx, plan.addedPast, { ...work, part: 'past', counted: false })
+    }
+    const { outcomes } = await this.#add(tx, plan.added, removedCounts, work, changes).catch(retriedWhenTaken)
+    if (outcomes.some(({ stored }) => !stored)) throw collision()
+    changes.memories += plan.revisions.length
+    return plan.outcome
+  }
+
+  /**
+   * Removes memories that are in the way of others, with what is past of them.
+   * @param revised those whose earlier versions stay, by id
+   * @returns the change of the bank's statistics
+   */
+  async #removeConflicting (
+    tx: Transaction, bank: BankKey, rows: ReadonlyArray<{ memory_id: string, part: Part }>,
+    revised: ReadonlyMap<string, unknown> = new Map(),
+  ): Promise<Counts> {
+    const { schema } = this.#options
+    const ids = rows.map(({ memory_id: id }) => id)
+    await removePast(tx, schema, bank, ids.filter((id) => !revised.has(id)))
+    return await removeLocked(tx, schema, bank, rows.filter(({ part }) => part === 'current')
+      .map(({ memory_id: id }) => id))
   }
 
   /**
@@ -267,7 +357,7 @@ returning k.key`, [
     tx: Transaction, memories: readonly NewMemory[], removedCounts: Counts, work: InsertionContext, changes: Changes,
   ): Promise<Insertion> {
     const counted = work.distribution === 'none' && (memories.length === 1 || isOneBatch(memories))
-    const insertion = await insertMemories(tx, memories, { ...work, counted })
+    const insertion = await insertMemories(tx, memories, { ...work, part: 'current', counted })
     const counts = { ...removedCounts }
     if (!counted) addCounts(counts, insertion.counts)
     await countChange(tx, work.schema, work.bank, work.shard, counts)
@@ -296,6 +386,16 @@ returning k.key`, [
 /** @throws MemoryChangedError when one of the memories was in the bank before */
 function requireNew (outcomes: readonly InsertOutcome[]): void {
   if (outcomes.some(({ stored }) => !stored)) throw new MemoryChangedError()
+}
+
+/** Whether a memory supersedes others, so that they have to be looked up first. */
+function takesPlace ({ key, supersedes }: NewMemory): boolean {
+  return key !== null || supersedes.length > 0
+}
+
+/** A unique key was taken since it was looked up: it is looked up again. */
+function retriedWhenTaken (error: unknown): never {
+  throw isUniqueViolation(error) ? collision() : error
 }
 
 /** The error that makes the transaction roll back and retry. */

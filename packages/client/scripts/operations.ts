@@ -110,7 +110,7 @@ function membersOf ({ parameters = [] }: Operation): Parameter[] {
   return parameters.filter(({ in: place, name }) => place !== 'header' || name.startsWith('if-'))
 }
 
-/** The member that is the body. @returns undefined when the other members of the request are its members */
+/** @returns the member that is the body of a request; undefined when its members are those of the request */
 function bodyMember ({ method, path, operationId }: Operation): string | undefined {
   if (method === 'POST') return undefined
   if (method === 'PATCH') return 'patch'
@@ -152,11 +152,11 @@ function requestInterface (operation: Operation): string {
     const member = name.replaceAll('-', '_')
     return `${comment([description], '  ')}  ${member}${required ? `: ${type}` : `?: ${type} | undefined`}\n`
   })
-  const bodyName = body && bodyMember(operation)
-  const bodyLine = bodyName === undefined ? '' : `  ${bodyName}: Schemas['${body!.name}']\n`
-  const base = body !== undefined && bodyName === undefined ? ` extends ${body.name}` : ''
+  const own = body === undefined ? undefined : bodyMember(operation)
+  const bodyLine = body === undefined || own === undefined ? '' : `  ${own}: Schemas['${body.name}']\n`
+  const extended = body === undefined || own !== undefined ? '' : ` extends ${body.name}`
   return `/** The request of \`${methodName(operation)}\`. */\n` +
-    `export interface ${requestType(operation)!}${base} {\n${members.join('')}${bodyLine}}\n`
+    `export interface ${requestType(operation)!}${extended} {\n${members.join('')}${bodyLine}}\n`
 }
 
 function methodName ({ operationId, isAdmin }: Operation): string {
@@ -187,15 +187,14 @@ function methodOf (schemas: Document['components']['schemas'], operation: Operat
   const inPath = members.filter(({ in: place }) => place === 'path').map(({ name }) => name)
   const inHeader = members.filter(({ in: place }) => place === 'header').map(({ name }) => name)
   const hasQuery = members.some(({ in: place }) => place === 'query')
-  const isBeside = members.length > 0 && body !== undefined
-  const bodyName = isBeside ? bodyMember(operation) : undefined
-  const hasBodyMembers = isBeside && bodyName === undefined
+  const bodyName = members.length > 0 && body !== undefined ? bodyMember(operation) : undefined
   const named = [
     ...inPath, ...inHeader.map((name) => name.replaceAll('-', '_')), ...bodyName === undefined ? [] : [bodyName],
   ]
   const query = named.length === 0 ? 'request' : 'query'
-  const rest = hasQuery ? ['...query'] : hasBodyMembers ? ['...body'] : []
-  const pattern = named.length === 0 ? 'request' : `{ ${[...named, ...rest].join(', ')} }`
+  const isFlat = body?.isEmpty === false && members.length > 0 && bodyName === undefined
+  const others = [...hasQuery ? ['...query'] : [], ...isFlat ? ['...body'] : []]
+  const pattern = named.length === 0 ? 'request' : `{ ${[...named, ...others].join(', ')} }`
   const isOptional = members.length > 0 && !members.some(({ required }) => required)
   const parameters = [
     ...type === undefined ? [] : [`${pattern}: T.${type}${isOptional ? ' = {}' : ''}`],
@@ -206,7 +205,7 @@ function methodOf (schemas: Document['components']['schemas'], operation: Operat
     `method: '${method}'`,
     page ? 'path' : `path: ${pathText}`,
     ...hasQuery ? [page ? `query: withCursor(${query}, cursor)` : query === 'query' ? 'query' : 'query: request'] : [],
-    ...body === undefined ? [] : [`json: ${bodyName ?? (hasBodyMembers ? 'body' : body.isEmpty ? '{}' : 'request')}`],
+    ...body === undefined ? [] : [`json: ${bodyName ?? (body.isEmpty ? '{}' : isFlat ? 'body' : 'request')}`],
     ...headersOf(body?.contentType, inHeader),
     `safety: '${safety}'`,
     // Some of its members tell an answer from another JSON document.

@@ -98,7 +98,7 @@ export function removedBanksContract (t: Test, open: OpenStore): void {
     )
     await t.rejects(
       store.import(
-        home, [{ ...standing!, trust: 'suspect' }], { now: NOW, onConflict: 'supersede', config: change('x') },
+        home, [{ ...standing!, trust: 'suspect' }], { now: NOW, onConflict: 'revise', config: change('x') },
       ),
       { name: 'LowerTrustError' },
     )

@@ -154,14 +154,14 @@ export function trustContract (t: Test, open: OpenStore): void {
           const memories = [await newMemory('bystander'), second]
           const isLower = lowestTrust(standing, coming) === standing && standing !== coming
           if (isLower || (about === 'id' && standing === coming)) {
-            t.strictSame(await store.import(home, memories, { now: NOW, onConflict: 'supersede' }), {
+            t.strictSame(await store.import(home, memories, { now: NOW, onConflict: 'revise' }), {
               imported: 1, skipped: 0, overwritten: 1,
             })
             t.strictSame(texts(await listAll(store, home)).sort(), ['bystander', 'pear'])
           } else {
             // By name: a store of a package of its own has its class from another copy of the library here.
             const name = standing === coming ? 'MemoryChangedError' : 'LowerTrustError'
-            await assert.rejects(store.import(home, memories, { now: NOW, onConflict: 'supersede' }), { name })
+            await assert.rejects(store.import(home, memories, { now: NOW, onConflict: 'revise' }), { name })
             t.strictSame(await everything(store, home), before, `${coming} in the place of ${standing}`)
           }
         }
@@ -174,32 +174,32 @@ export function trustContract (t: Test, open: OpenStore): void {
     const store = await open(t)
     const compared = await newMemory('apple')
     const { memoryId } = compared
-    const superseding = { ...await newMemory('pear', { memoryId }), supersedes: compared.fingerprint }
+    const superseding = { ...await newMemory('pear', { memoryId }), revises: compared.fingerprint }
     const memories = [await newMemory('bystander'), superseding]
     // By name: a store of a package of its own has its class from another copy of the library here.
     const refused = { name: 'MemoryChangedError' }
     await assert.rejects(
-      store.import(home, memories, { now: NOW, onConflict: 'supersede' }), refused, 'it is not stored yet',
+      store.import(home, memories, { now: NOW, onConflict: 'revise' }), refused, 'it is not stored yet',
     )
     await store.insert(home, [{ ...compared, expiresAt: NOW + 10 }], { now: NOW })
     await assert.rejects(
-      store.import(home, memories, { now: NOW + 10, onConflict: 'supersede' }), refused, 'it has expired',
+      store.import(home, memories, { now: NOW + 10, onConflict: 'revise' }), refused, 'it has expired',
     )
     await store.import(home, [await newMemory('plum', { memoryId })], { now: NOW, onConflict: 'overwrite' })
     const before = await everything(store, home)
     await assert.rejects(
-      store.import(home, memories, { now: NOW, onConflict: 'supersede' }), refused, 'another has replaced it',
+      store.import(home, memories, { now: NOW, onConflict: 'revise' }), refused, 'another has replaced it',
     )
     t.strictSame(await everything(store, home), before)
     await store.import(home, [compared], { now: NOW, onConflict: 'overwrite' })
-    t.strictSame(await store.import(home, memories, { now: NOW, onConflict: 'supersede' }), {
+    t.strictSame(await store.import(home, memories, { now: NOW, onConflict: 'revise' }), {
       imported: 1, skipped: 0, overwritten: 1,
     })
     t.strictSame(texts(await listAll(store, home)).sort(), ['bystander', 'pear'])
     await store.remove(home, { kind: 'ids', memoryIds: [memoryId] }, REMOVE)
-    const again = { ...superseding, supersedes: superseding.fingerprint }
+    const again = { ...superseding, revises: superseding.fingerprint }
     await assert.rejects(
-      store.import(home, [again], { now: NOW, onConflict: 'supersede' }),
+      store.import(home, [again], { now: NOW, onConflict: 'revise' }),
       refused,
       'it is removed',
     )
@@ -214,11 +214,11 @@ export function trustContract (t: Test, open: OpenStore): void {
       const before = await everything(store, home)
       const superseding = {
         ...await newMemory('pear', { memoryId: near!.memoryId, fingerprint: repeated!.fingerprint, trust: 'trusted' }),
-        supersedes: near!.fingerprint,
+        revises: near!.fingerprint,
       }
       // By name: a store of a package of its own has its class from another copy of the library here.
       await assert.rejects(
-        store.import(home, [superseding], { now: NOW, onConflict: 'supersede' }), { name: 'MemoryChangedError' },
+        store.import(home, [superseding], { now: NOW, onConflict: 'revise' }), { name: 'MemoryChangedError' },
       )
       t.strictSame(await everything(store, home), before)
     }

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import fc, { runs } from '../../helpers/fast-check.js'
 import t from 'tap'
-import { chunksOf, passagesOf } from '../../../lib/ranking/passages.js'
+import { chunksOf, passageSpans } from '../../../lib/ranking/passages.js'
+import { indexedPassages } from '../../../lib/stores/passages.js'
 
 const chunk = (text: string, maxCharacters: number) => chunksOf(text, maxCharacters)
 
@@ -25,7 +26,9 @@ const part = fc.oneof(
 const text = fc.array(part, { maxLength: 60 }).map((parts) => parts.join(''))
 
 t.test('a text that fits is one passage over all of it', async (t) => {
-  const passages = ['One. Two.', ''].flatMap((text) => passagesOf(text, 9))
+  const passages = ['One. Two.', ''].flatMap((text) => (
+    indexedPassages({ text, speaker: null }, passageSpans(text, 9))
+  ))
   t.strictSame(passages.map(({ start, end }) => [start, end]), [[0, 9], [0, 0]])
 })
 

@@ -152,6 +152,8 @@ function filterInWords (name: FilterName): string {
     occurred_after: 'occurred from',
     occurred_before: 'occurred before',
     as_of: 'as of',
+    state: 'state',
+    valid_at: 'valid at',
     min_trust: 'minimum trust',
   }[name]
 }

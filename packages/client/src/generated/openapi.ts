@@ -237,7 +237,11 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Change a memory
+         * @description A merge patch (RFC 7396): members that are given replace those of the memory, and null removes one. The memory keeps its id and gets its next version; the version before it can still be read. The content is checked and indexed as in retain. A patch that changes nothing makes no version.
+         */
+        patch: operations["patchMemory"];
         trace?: never;
     };
     "/v1/banks/{bank_id}/growth": {
@@ -268,6 +272,103 @@ export interface paths {
         get: operations["getMemoryNeighbours"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/banks/{bank_id}/memories/{memory_id}/retire": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Take a memory back
+         * @description The memory is kept, with its text, but no ordinary recall finds it; readers find it with `state: "history"`. It can be restored.
+         */
+        post: operations["retireMemory"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/banks/{bank_id}/memories/{memory_id}/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Make a superseded or retired memory current again */
+        post: operations["restoreMemory"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/banks/{bank_id}/memories/{memory_id}/versions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the versions of a memory
+         * @description Every version with who made it, when and why, the last one first.
+         */
+        get: operations["listVersions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/banks/{bank_id}/memories/{memory_id}/versions/{version}/redact": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Empty an earlier version of a memory
+         * @description Permanently removes what a version said; that there was one, and who made it when, stays. The last version is not redacted but changed, or the memory forgotten.
+         */
+        post: operations["redactVersion"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/banks/{bank_id}/rollback": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Set a bank back to an instant
+         * @description The current memories are again those of that instant, with the contents of then; what was stored later is retired. Nothing is deleted, so that a rollback can itself be rolled back. What was forgotten stays forgotten.
+         */
+        post: operations["rollbackBank"];
         delete?: never;
         options?: never;
         head?: never;
@@ -861,6 +962,9 @@ export interface components {
             /** @description Metadata keys that the bank's barriers removed. */
             redactions?: string[];
         };
+        AppendMessagesBody: {
+            messages: components["schemas"]["ConversationMessage"][];
+        };
         /** @description Present only while every request to the memory routes is answered with 500 because of the configuration. */
         AuthHealth: {
             /** @enum {string} */
@@ -1241,10 +1345,6 @@ export interface components {
             /** @description Not stored. */
             tool_call_id?: string;
         };
-        /** @description Messages to append, in order. */
-        ConversationMessages: {
-            messages: components["schemas"]["ConversationMessage"][];
-        };
         /** @description A conversation in a list. */
         ConversationSummary: {
             conversation_id: string;
@@ -1335,9 +1435,12 @@ export interface components {
          *     - `idempotency_key_in_flight`: A request with this idempotency key is still being worked on. The key is that of the header `Idempotency-Key`.
          *     - `message_conflict`: The conversation has another message under the id of one of these; nothing was stored.
          *     - `conflict`: Other changes of the same resource were made in the meantime; read it and try again.
+         *     - `place_taken`: Another memory that is current has the key, or the same content; `memory_ids` names it.
+         *     - `higher_trust`: A memory of higher trust than the caller's would be changed or superseded.
+         *     - `not_current`: The memory is superseded or retired; restore it before it is changed.
          *     - `configuration_invalid`: The configuration file has problems and was not applied; `problems` lists them.
          *     - `restart_required`: The configuration file has changes that need a restart and was not applied; `restart_required` lists them.
-         *     - `precondition_failed`: The precondition of the request does not hold for the configuration in force. The precondition is its `If-Match` or `If-None-Match`.
+         *     - `precondition_failed`: The precondition of the request does not hold for what is in force. The precondition is its `If-Match` or `If-None-Match`.
          *     - `body_too_large`: The body is longer, deeper or has more elements or lines than the server accepts; `detail` names the limit.
          *     - `answer_too_large`: The answer would be larger than the server allows (`bounds.answer_bytes`); request less.
          *     - `unsupported_media_type`: The route does not accept the form in which the body was sent. That is its Content-Type, its charset or its Content-Encoding.
@@ -1357,7 +1460,7 @@ export interface components {
          *     - `shutting_down`: The server is stopping; send the request to another instance.
          * @enum {string}
          */
-        ErrorCode: "invalid_request" | "invalid_json" | "unauthenticated" | "access_denied" | "host_not_allowed" | "not_found" | "method_not_allowed" | "idempotency_key_reused" | "idempotency_key_in_flight" | "message_conflict" | "conflict" | "configuration_invalid" | "restart_required" | "precondition_failed" | "body_too_large" | "answer_too_large" | "unsupported_media_type" | "rate_limited" | "quota_exceeded" | "overloaded" | "too_many_requests" | "too_many_streams" | "misconfigured" | "internal_error" | "not_supported" | "model_output_invalid" | "deadline_exceeded" | "server_busy" | "dependency_unavailable" | "identity_provider_unavailable" | "shutting_down";
+        ErrorCode: "invalid_request" | "invalid_json" | "unauthenticated" | "access_denied" | "host_not_allowed" | "not_found" | "method_not_allowed" | "idempotency_key_reused" | "idempotency_key_in_flight" | "message_conflict" | "conflict" | "place_taken" | "higher_trust" | "not_current" | "configuration_invalid" | "restart_required" | "precondition_failed" | "body_too_large" | "answer_too_large" | "unsupported_media_type" | "rate_limited" | "quota_exceeded" | "overloaded" | "too_many_requests" | "too_many_streams" | "misconfigured" | "internal_error" | "not_supported" | "model_output_invalid" | "deadline_exceeded" | "server_busy" | "dependency_unavailable" | "identity_provider_unavailable" | "shutting_down";
         ErrorEvent: {
             /** @enum {string} */
             event: "error";
@@ -1438,9 +1541,15 @@ export interface components {
             occurred_before?: string;
             /**
              * Format: date-time
-             * @description Only memories retained at or before this instant. RFC 3339 with an offset.
+             * @description The bank as it was stored at this instant: the memories of then, with their texts, tags and states of then. RFC 3339 with an offset.
              */
             as_of?: string;
+            state?: components["schemas"]["StateFilter"];
+            /**
+             * Format: date-time
+             * @description Only memories that, as far as it is told, are valid in the world at this instant. RFC 3339 with an offset.
+             */
+            valid_at?: string;
             /** @description Only memories with at least this level of trust. Default: all. */
             min_trust?: components["schemas"]["TrustLevel"];
             /**
@@ -1467,7 +1576,7 @@ export interface components {
         ExplainedFilter: {
             passed: boolean;
             /** @description Every filter that the memory does not satisfy. */
-            failed: ("tags" | "document_ids" | "metadata" | "speakers" | "occurred_after" | "occurred_before" | "as_of" | "min_trust")[];
+            failed: ("tags" | "document_ids" | "metadata" | "speakers" | "occurred_after" | "occurred_before" | "as_of" | "state" | "valid_at" | "min_trust")[];
         };
         /** @description The strategies combined; absent when only a part of the query found the memory. */
         ExplainedFusion: {
@@ -2107,6 +2216,8 @@ export interface components {
          *       "speaker": "Alice",
          *       "message": null,
          *       "trust": "trusted",
+         *       "version": 1,
+         *       "state": "current",
          *       "score": 0.82
          *     }
          */
@@ -2154,6 +2265,36 @@ export interface components {
             } | null;
             /** @description How far the memory may be believed, decided when it was written: by its writer, and `suspect` when it looks like an instruction to a model or hides text. */
             trust: components["schemas"]["TrustLevel"];
+            /** @description Counts the changes of the memory from 1; in quotes, its entity tag. */
+            version: number;
+            state: components["schemas"]["MemoryState"];
+            /** @description The slot that the memory fills, such as `ada/employer`. */
+            key?: string;
+            /**
+             * Format: date-time
+             * @description From when on it is so in the world.
+             */
+            valid_from?: string;
+            /**
+             * Format: date-time
+             * @description Until when it was so in the world, exclusive.
+             */
+            valid_until?: string;
+            /** @description The memories whose place it took. */
+            supersedes?: string[];
+            /**
+             * Format: uuid
+             * @description The memory that took its place.
+             */
+            superseded_by?: string;
+            kind?: components["schemas"]["MemoryKind"];
+            /** @description The memories that a fact was derived from. */
+            derived_from?: string[];
+            /**
+             * Format: date-time
+             * @description When this version was made; absent of the first one, made at `retained_at`.
+             */
+            changed_at?: string;
             /** @description From 0 to 1; comparable only within one answer. */
             score: number;
             /** @description The passages that matched, best first, when the memory was split. */
@@ -2234,6 +2375,38 @@ export interface components {
             };
             /** @description Can lower the trust that memories of the importer have, but not raise it. */
             trust?: components["schemas"]["TrustLevel"];
+            version?: number;
+            /** @enum {string} */
+            state?: "current" | "superseded" | "retired";
+            /** @description A slot that holds one fact, such as `ada/employer`: a new memory supersedes the one that stands under the same key. */
+            key?: string;
+            /**
+             * Format: date-time
+             * @description From when on it is so in the world. RFC 3339 with an offset.
+             */
+            valid_from?: string;
+            /**
+             * Format: date-time
+             * @description Until when it is so in the world, exclusive; after `valid_from`. RFC 3339 with an offset.
+             */
+            valid_until?: string;
+            supersedes?: string[];
+            /**
+             * Format: uuid
+             * @description UUIDv7.
+             * @example 01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e5f
+             */
+            superseded_by?: string;
+            /** @enum {string} */
+            kind?: "memory" | "fact";
+            derived_from?: string[];
+            /**
+             * Format: date-time
+             * @description When this version was made. Default `retained_at`. RFC 3339 with an offset.
+             */
+            changed_at?: string;
+            changed_by?: string;
+            reason?: string;
         };
         /** @description The place of rate limits, when it is a Valkey or Redis. */
         LimitsStoreHealth: {
@@ -2280,7 +2453,9 @@ export interface components {
          *       "source": null,
          *       "speaker": "Alice",
          *       "message": null,
-         *       "trust": "trusted"
+         *       "trust": "trusted",
+         *       "version": 1,
+         *       "state": "current"
          *     }
          */
         Memory: {
@@ -2327,7 +2502,42 @@ export interface components {
             } | null;
             /** @description How far the memory may be believed, decided when it was written: by its writer, and `suspect` when it looks like an instruction to a model or hides text. */
             trust: components["schemas"]["TrustLevel"];
+            /** @description Counts the changes of the memory from 1; in quotes, its entity tag. */
+            version: number;
+            state: components["schemas"]["MemoryState"];
+            /** @description The slot that the memory fills, such as `ada/employer`. */
+            key?: string;
+            /**
+             * Format: date-time
+             * @description From when on it is so in the world.
+             */
+            valid_from?: string;
+            /**
+             * Format: date-time
+             * @description Until when it was so in the world, exclusive.
+             */
+            valid_until?: string;
+            /** @description The memories whose place it took. */
+            supersedes?: string[];
+            /**
+             * Format: uuid
+             * @description The memory that took its place.
+             */
+            superseded_by?: string;
+            kind?: components["schemas"]["MemoryKind"];
+            /** @description The memories that a fact was derived from. */
+            derived_from?: string[];
+            /**
+             * Format: date-time
+             * @description When this version was made; absent of the first one, made at `retained_at`.
+             */
+            changed_at?: string;
         };
+        /**
+         * @description fact: derived from other memories by a model. Absent of a memory as it was retained.
+         * @enum {string}
+         */
+        MemoryKind: "memory" | "fact";
         /** @description A memory and its neighbours in the document, which is ordered by `occurred_at`, else `retained_at`. A memory without `document_id` is returned alone. */
         MemoryNeighbours: {
             memory: components["schemas"]["Memory"];
@@ -2339,6 +2549,87 @@ export interface components {
             more_before: boolean;
             /** @description Whether the document has more memories after these. */
             more_after: boolean;
+        };
+        /**
+         * @description superseded: another memory took its place. retired: somebody took it back.
+         * @enum {string}
+         */
+        MemoryState: "current" | "superseded" | "retired";
+        /** @description A version of a memory. */
+        MemoryVersion: {
+            tags: string[];
+            metadata: components["schemas"]["Metadata"];
+            /**
+             * Format: date-time
+             * @description When the event that the memory describes happened.
+             */
+            occurred_at: string | null;
+            /** Format: date-time */
+            retained_at: string;
+            /**
+             * Format: date-time
+             * @description When the memory expires.
+             */
+            expires_at: string | null;
+            document_id: string | null;
+            source: string | null;
+            /** @description Who said it: a name, `user` or `assistant`. Null when nobody is stated. */
+            speaker: string | null;
+            /** @description Of a message of a conversation; null for any other memory. */
+            message: {
+                role: string;
+                name?: string;
+                id?: string;
+                /** @description How many messages stand before it, from 0. */
+                position: number;
+                /** @description Equal for messages of one role, name and text. */
+                digest: string;
+            } | null;
+            /** @description How far the memory may be believed, decided when it was written: by its writer, and `suspect` when it looks like an instruction to a model or hides text. */
+            trust: components["schemas"]["TrustLevel"];
+            /** @description Counts the changes of the memory from 1; in quotes, its entity tag. */
+            version: number;
+            state: components["schemas"]["MemoryState"];
+            /** @description The slot that the memory fills, such as `ada/employer`. */
+            key?: string;
+            /**
+             * Format: date-time
+             * @description From when on it is so in the world.
+             */
+            valid_from?: string;
+            /**
+             * Format: date-time
+             * @description Until when it was so in the world, exclusive.
+             */
+            valid_until?: string;
+            /** @description The memories whose place it took. */
+            supersedes?: string[];
+            /**
+             * Format: uuid
+             * @description The memory that took its place.
+             */
+            superseded_by?: string;
+            kind?: components["schemas"]["MemoryKind"];
+            /** @description The memories that a fact was derived from. */
+            derived_from?: string[];
+            /**
+             * Format: date-time
+             * @description When this version was made.
+             */
+            changed_at: string;
+            /** @description The whole text of the version. */
+            content: string;
+            /** @description The principal that made this version; null for an anonymous caller. */
+            changed_by: string | null;
+            /** @description Why it was made. */
+            reason: string | null;
+            /**
+             * Format: date-time
+             * @description When the next version was made; null for the last.
+             */
+            ended_at: string | null;
+            /** @description Whether what it said was removed. */
+            redacted: boolean;
         };
         /** @description A part of a message; members that it has besides are ignored. */
         MessagePart: {
@@ -2392,6 +2683,45 @@ export interface components {
             end: number;
             score: number;
         };
+        PatchMemoryBody: {
+            /**
+             * @description The memory's text: 1–50,000 characters after trimming, unless the bank's barriers set another limit.
+             * @example Alice prefers tea over coffee.
+             */
+            content?: string;
+            /** @description Tags of the memory, by which it can be filtered and deleted. */
+            tags?: string[] | null;
+            /** @description Members to set; null removes one. */
+            metadata?: {
+                [key: string]: string | number | boolean | null;
+            } | null;
+            /** @description Who said it: `user`, `assistant` or a name, in visible characters. Default: the text `metadata.speaker`, else the role of a chat message in `metadata.role`. It is kept as `metadata.speaker`. */
+            speaker?: string | null;
+            /**
+             * Format: date-time
+             * @description When the event that the memory describes happened. RFC 3339 with an offset.
+             */
+            occurred_at?: string | null;
+            /**
+             * Format: date-time
+             * @description When the memory expires; must be in the future. RFC 3339 with an offset.
+             */
+            expires_at?: string | null;
+            /** @description A slot that holds one fact, such as `ada/employer`: a new memory supersedes the one that stands under the same key. */
+            key?: string | null;
+            /**
+             * Format: date-time
+             * @description From when on it is so in the world. RFC 3339 with an offset.
+             */
+            valid_from?: string | null;
+            /**
+             * Format: date-time
+             * @description Until when it is so in the world, exclusive; after `valid_from`. RFC 3339 with an offset.
+             */
+            valid_until?: string | null;
+            /** @description Why, for readers of its versions. */
+            reason?: string;
+        };
         /** @enum {string} */
         Permission: "read" | "write" | "forget" | "admin";
         PermissionGrant: {
@@ -2399,8 +2729,7 @@ export interface components {
             /** @description The grant or policy that gives the permission. */
             granted_by: string;
         };
-        /** @description How many messages to delete. */
-        PopMessages: {
+        PopMessagesBody: {
             /** @description Number of messages, from the newest on. */
             count: number;
         };
@@ -2464,9 +2793,15 @@ export interface components {
             occurred_before?: string;
             /**
              * Format: date-time
-             * @description Only memories retained at or before this instant. RFC 3339 with an offset.
+             * @description The bank as it was stored at this instant: the memories of then, with their texts, tags and states of then. RFC 3339 with an offset.
              */
             as_of?: string;
+            state?: components["schemas"]["StateFilter"];
+            /**
+             * Format: date-time
+             * @description Only memories that, as far as it is told, are valid in the world at this instant. RFC 3339 with an offset.
+             */
+            valid_at?: string;
             /** @description Only memories with at least this level of trust. Default: all. */
             min_trust?: components["schemas"]["TrustLevel"];
             /**
@@ -2520,9 +2855,15 @@ export interface components {
             occurred_before?: string;
             /**
              * Format: date-time
-             * @description Only memories retained at or before this instant. RFC 3339 with an offset.
+             * @description The bank as it was stored at this instant: the memories of then, with their texts, tags and states of then. RFC 3339 with an offset.
              */
             as_of?: string;
+            state?: components["schemas"]["StateFilter"];
+            /**
+             * Format: date-time
+             * @description Only memories that, as far as it is told, are valid in the world at this instant. RFC 3339 with an offset.
+             */
+            valid_at?: string;
             /** @description Only memories with at least this level of trust. Default: all. */
             min_trust?: components["schemas"]["TrustLevel"];
             /**
@@ -2544,6 +2885,18 @@ export interface components {
         RecallUsage: {
             /** @description Tokens (o200k_base) of the returned hits. */
             tokens: number;
+        };
+        /** @description The version that was emptied. */
+        RedactAnswer: {
+            /**
+             * Format: uuid
+             * @description UUIDv7.
+             * @example 01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e5f
+             */
+            memory_id: string;
+            version: number;
+            /** @enum {boolean} */
+            redacted: true;
         };
         /**
          * @description The answer with its sources.
@@ -2569,6 +2922,8 @@ export interface components {
          *           "speaker": "Alice",
          *           "message": null,
          *           "trust": "trusted",
+         *           "version": 1,
+         *           "state": "current",
          *           "score": 0.82,
          *           "cited": true
          *         }
@@ -2660,9 +3015,15 @@ export interface components {
             occurred_before?: string;
             /**
              * Format: date-time
-             * @description Only memories retained at or before this instant. RFC 3339 with an offset.
+             * @description The bank as it was stored at this instant: the memories of then, with their texts, tags and states of then. RFC 3339 with an offset.
              */
             as_of?: string;
+            state?: components["schemas"]["StateFilter"];
+            /**
+             * Format: date-time
+             * @description Only memories that, as far as it is told, are valid in the world at this instant. RFC 3339 with an offset.
+             */
+            valid_at?: string;
             /** @description Only memories with at least this level of trust. Default: all. */
             min_trust?: components["schemas"]["TrustLevel"];
             /**
@@ -2718,9 +3079,15 @@ export interface components {
             occurred_before?: string;
             /**
              * Format: date-time
-             * @description Only memories retained at or before this instant. RFC 3339 with an offset.
+             * @description The bank as it was stored at this instant: the memories of then, with their texts, tags and states of then. RFC 3339 with an offset.
              */
             as_of?: string;
+            state?: components["schemas"]["StateFilter"];
+            /**
+             * Format: date-time
+             * @description Only memories that, as far as it is told, are valid in the world at this instant. RFC 3339 with an offset.
+             */
+            valid_at?: string;
             /** @description Only memories with at least this level of trust. Default: all. */
             min_trust?: components["schemas"]["TrustLevel"];
             /**
@@ -2763,6 +3130,8 @@ export interface components {
          *       "speaker": "Alice",
          *       "message": null,
          *       "trust": "trusted",
+         *       "version": 1,
+         *       "state": "current",
          *       "score": 0.82,
          *       "cited": true
          *     }
@@ -2811,6 +3180,36 @@ export interface components {
             } | null;
             /** @description How far the memory may be believed, decided when it was written: by its writer, and `suspect` when it looks like an instruction to a model or hides text. */
             trust: components["schemas"]["TrustLevel"];
+            /** @description Counts the changes of the memory from 1; in quotes, its entity tag. */
+            version: number;
+            state: components["schemas"]["MemoryState"];
+            /** @description The slot that the memory fills, such as `ada/employer`. */
+            key?: string;
+            /**
+             * Format: date-time
+             * @description From when on it is so in the world.
+             */
+            valid_from?: string;
+            /**
+             * Format: date-time
+             * @description Until when it was so in the world, exclusive.
+             */
+            valid_until?: string;
+            /** @description The memories whose place it took. */
+            supersedes?: string[];
+            /**
+             * Format: uuid
+             * @description The memory that took its place.
+             */
+            superseded_by?: string;
+            kind?: components["schemas"]["MemoryKind"];
+            /** @description The memories that a fact was derived from. */
+            derived_from?: string[];
+            /**
+             * Format: date-time
+             * @description When this version was made; absent of the first one, made at `retained_at`.
+             */
+            changed_at?: string;
             /** @description From 0 to 1; comparable only within one answer. */
             score: number;
             /** @description The passages that matched, best first, when the memory was split. */
@@ -2843,6 +3242,10 @@ export interface components {
             /** @description The steps of the last hour, oldest first. The last step has not ended yet. */
             samples: components["schemas"]["HistorySample"][];
         };
+        RestoreMemoryBody: {
+            /** @description For readers of its versions. */
+            note?: string;
+        };
         /**
          * @description The result of storing a memory.
          * @example {
@@ -2874,6 +3277,8 @@ export interface components {
             /** @description True when the content replaced a near-duplicate and keeps its id. */
             updated?: boolean;
             near_duplicate?: components["schemas"]["NearDuplicate"];
+            /** @description The memories whose place it took, by its `key` or `supersedes`; absent when there are none. */
+            superseded?: string[];
             /** @description Trust of the memory `memory_id`, when it is below `trusted`: `untrusted` because of its writer, `suspect` when it looks like an instruction to a model or hides text. */
             trust?: components["schemas"]["TrustLevel"];
             /** @description Metadata keys that the bank's barriers removed. */
@@ -2919,6 +3324,20 @@ export interface components {
             source?: string;
             /** @description Who said it: `user`, `assistant` or a name, in visible characters. Default: the text `metadata.speaker`, else the role of a chat message in `metadata.role`. It is kept as `metadata.speaker`. */
             speaker?: string;
+            /** @description A slot that holds one fact, such as `ada/employer`: a new memory supersedes the one that stands under the same key. */
+            key?: string;
+            /**
+             * Format: date-time
+             * @description From when on it is so in the world. RFC 3339 with an offset.
+             */
+            valid_from?: string;
+            /**
+             * Format: date-time
+             * @description Until when it is so in the world, exclusive; after `valid_from`. RFC 3339 with an offset.
+             */
+            valid_until?: string;
+            /** @description Memories of the bank whose place this one takes. */
+            supersedes?: string[];
             /** @description Whether the memories of the request replace the document: its other memories are forgotten in the same step. Needs `forget` too. One item of a document that says so is enough. Default false. */
             replace_document?: boolean;
         };
@@ -2953,8 +3372,55 @@ export interface components {
             source?: string;
             /** @description Who said it: `user`, `assistant` or a name, in visible characters. Default: the text `metadata.speaker`, else the role of a chat message in `metadata.role`. It is kept as `metadata.speaker`. */
             speaker?: string;
+            /** @description A slot that holds one fact, such as `ada/employer`: a new memory supersedes the one that stands under the same key. */
+            key?: string;
+            /**
+             * Format: date-time
+             * @description From when on it is so in the world. RFC 3339 with an offset.
+             */
+            valid_from?: string;
+            /**
+             * Format: date-time
+             * @description Until when it is so in the world, exclusive; after `valid_from`. RFC 3339 with an offset.
+             */
+            valid_until?: string;
+            /** @description Memories of the bank whose place this one takes. */
+            supersedes?: string[];
             /** @description Whether the memories of the request replace the document: its other memories are forgotten in the same step. Needs `forget` too. One item of a document that says so is enough. Default false. */
             replace_document?: boolean;
+        };
+        RetireMemoryBody: {
+            reason: components["schemas"]["RetireReason"];
+            /**
+             * Format: uuid
+             * @description With the reason `superseded`: the memory that took its place.
+             */
+            by?: string;
+            /** @description For readers of its versions. */
+            note?: string;
+        };
+        /**
+         * @description superseded: it is so no more. invalidated: it was never so.
+         * @enum {string}
+         */
+        RetireReason: "superseded" | "invalidated" | "other";
+        /** @description What a rollback changed, or would change. */
+        RollbackAnswer: {
+            /** @description Memories that are current again, or are again as they were. */
+            restored: number;
+            /** @description Memories that are current no more. */
+            retired: number;
+            /** @description Memories that had been retained by then but have been forgotten, or their versions of then redacted. */
+            unrecoverable: number;
+        };
+        RollbackBankBody: {
+            /**
+             * Format: date-time
+             * @description The bank is set back to this instant, which must not lie in the future. RFC 3339 with an offset.
+             */
+            to: string;
+            /** @description Only counts what would change. Default false. */
+            dry_run?: boolean;
         };
         /** @enum {string} */
         SettingOrigin: "default" | "file" | "profile" | "bank";
@@ -2982,6 +3448,11 @@ export interface components {
             speaker: string;
             memory_count: number;
         };
+        /**
+         * @description `current`; `history`: superseded and retired memories; or `all`. Default current.
+         * @enum {string}
+         */
+        StateFilter: "current" | "history" | "all";
         /** @description A message of a conversation. */
         StoredMessage: {
             /** @description As it was sent. */
@@ -3049,6 +3520,11 @@ export interface components {
             /** @enum {string} */
             event: "usage";
             data: components["schemas"]["ReflectUsage"];
+        };
+        /** @description The versions of a memory. */
+        VersionsAnswer: {
+            /** @description The last one first. */
+            versions: components["schemas"]["MemoryVersion"][];
         };
         /** @description The caller, as the service sees it. */
         WhoamiAnswer: {
@@ -3334,6 +3810,8 @@ export interface operations {
                      *           "speaker": "Alice",
                      *           "message": null,
                      *           "trust": "trusted",
+                     *           "version": 1,
+                     *           "state": "current",
                      *           "score": 0.82
                      *         }
                      *       ],
@@ -3634,6 +4112,12 @@ export interface operations {
                 /** @description Only memories retained before this instant. RFC 3339 with an offset. */
                 retained_before?: string;
                 document_id?: string;
+                /** @description The bank as it was stored at this instant: the memories of then, with their texts, tags and states of then. RFC 3339 with an offset. */
+                as_of?: string;
+                /** @description `current`; `history`: superseded and retired memories; or `all`. Default current. */
+                state?: components["schemas"]["StateFilter"];
+                /** @description Only memories that, as far as it is told, are valid in the world at this instant. RFC 3339 with an offset. */
+                valid_at?: string;
                 /** @description Only memories with at least this level of trust. Default: all. */
                 min_trust?: components["schemas"]["TrustLevel"];
                 /** @description Only memories of exactly this level. */
@@ -3695,6 +4179,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3716,7 +4201,86 @@ export interface operations {
                      *       "source": null,
                      *       "speaker": "Alice",
                      *       "message": null,
-                     *       "trust": "trusted"
+                     *       "trust": "trusted",
+                     *       "version": 1,
+                     *       "state": "current"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Memory"];
+                };
+            };
+        };
+    };
+    patchMemory: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Entity tags, or `*` for any configuration that is set. Nothing is changed unless one of them is in force. That of a memory is its version in quotes.
+                 * @example "hXZQ0b1rmzKq7yTnW5cJfA"
+                 */
+                "if-match"?: string;
+            };
+            path: {
+                /**
+                 * @description Id of a bank.
+                 * @example user-alice
+                 */
+                bank_id: string;
+                memory_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "content": "Alice prefers green tea.",
+                 *       "reason": "She said so today."
+                 *     }
+                 */
+                "application/merge-patch+json": components["schemas"]["PatchMemoryBody"];
+                /**
+                 * @example {
+                 *       "content": "Alice prefers green tea.",
+                 *       "reason": "She said so today."
+                 *     }
+                 */
+                "application/json": components["schemas"]["PatchMemoryBody"];
+            };
+        };
+        responses: {
+            /** @description A memory of a bank. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "memory_id": "01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e5f",
+                     *       "bank_id": "user-alice",
+                     *       "text": "Alice prefers tea over coffee.",
+                     *       "tags": [
+                     *         "preference"
+                     *       ],
+                     *       "metadata": {
+                     *         "channel": "chat"
+                     *       },
+                     *       "occurred_at": null,
+                     *       "retained_at": "2026-01-05T09:30:00.000Z",
+                     *       "expires_at": null,
+                     *       "document_id": null,
+                     *       "source": null,
+                     *       "speaker": "Alice",
+                     *       "message": null,
+                     *       "trust": "trusted",
+                     *       "version": 1,
+                     *       "state": "current"
                      *     }
                      */
                     "application/json": components["schemas"]["Memory"];
@@ -3824,7 +4388,9 @@ export interface operations {
                      *         "source": null,
                      *         "speaker": "Alice",
                      *         "message": null,
-                     *         "trust": "trusted"
+                     *         "trust": "trusted",
+                     *         "version": 1,
+                     *         "state": "current"
                      *       },
                      *       "before": [],
                      *       "after": [],
@@ -3833,6 +4399,288 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["MemoryNeighbours"];
+                };
+            };
+        };
+    };
+    retireMemory: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Entity tags, or `*` for any configuration that is set. Nothing is changed unless one of them is in force. That of a memory is its version in quotes.
+                 * @example "hXZQ0b1rmzKq7yTnW5cJfA"
+                 */
+                "if-match"?: string;
+            };
+            path: {
+                /**
+                 * @description Id of a bank.
+                 * @example user-alice
+                 */
+                bank_id: string;
+                memory_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "reason": "invalidated",
+                 *       "note": "She never said this."
+                 *     }
+                 */
+                "application/json": components["schemas"]["RetireMemoryBody"];
+            };
+        };
+        responses: {
+            /** @description A memory of a bank. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "memory_id": "01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e5f",
+                     *       "bank_id": "user-alice",
+                     *       "text": "Alice prefers tea over coffee.",
+                     *       "tags": [
+                     *         "preference"
+                     *       ],
+                     *       "metadata": {
+                     *         "channel": "chat"
+                     *       },
+                     *       "occurred_at": null,
+                     *       "retained_at": "2026-01-05T09:30:00.000Z",
+                     *       "expires_at": null,
+                     *       "document_id": null,
+                     *       "source": null,
+                     *       "speaker": "Alice",
+                     *       "message": null,
+                     *       "trust": "trusted",
+                     *       "version": 1,
+                     *       "state": "current"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Memory"];
+                };
+            };
+        };
+    };
+    restoreMemory: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Entity tags, or `*` for any configuration that is set. Nothing is changed unless one of them is in force. That of a memory is its version in quotes.
+                 * @example "hXZQ0b1rmzKq7yTnW5cJfA"
+                 */
+                "if-match"?: string;
+            };
+            path: {
+                /**
+                 * @description Id of a bank.
+                 * @example user-alice
+                 */
+                bank_id: string;
+                memory_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "note": "It is so after all."
+                 *     }
+                 */
+                "application/json": components["schemas"]["RestoreMemoryBody"];
+            };
+        };
+        responses: {
+            /** @description A memory of a bank. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "memory_id": "01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e5f",
+                     *       "bank_id": "user-alice",
+                     *       "text": "Alice prefers tea over coffee.",
+                     *       "tags": [
+                     *         "preference"
+                     *       ],
+                     *       "metadata": {
+                     *         "channel": "chat"
+                     *       },
+                     *       "occurred_at": null,
+                     *       "retained_at": "2026-01-05T09:30:00.000Z",
+                     *       "expires_at": null,
+                     *       "document_id": null,
+                     *       "source": null,
+                     *       "speaker": "Alice",
+                     *       "message": null,
+                     *       "trust": "trusted",
+                     *       "version": 1,
+                     *       "state": "current"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Memory"];
+                };
+            };
+        };
+    };
+    listVersions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of a bank.
+                 * @example user-alice
+                 */
+                bank_id: string;
+                memory_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The versions of a memory. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "versions": [
+                     *         {
+                     *           "tags": [
+                     *             "preference"
+                     *           ],
+                     *           "metadata": {
+                     *             "channel": "chat"
+                     *           },
+                     *           "occurred_at": null,
+                     *           "retained_at": "2026-01-05T09:30:00.000Z",
+                     *           "expires_at": null,
+                     *           "document_id": null,
+                     *           "source": null,
+                     *           "speaker": "Alice",
+                     *           "message": null,
+                     *           "trust": "trusted",
+                     *           "version": 1,
+                     *           "state": "current",
+                     *           "changed_at": "2026-01-05T09:30:00.000Z",
+                     *           "content": "Alice prefers tea over coffee.",
+                     *           "changed_by": "user:alice",
+                     *           "reason": null,
+                     *           "ended_at": null,
+                     *           "redacted": false
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["VersionsAnswer"];
+                };
+            };
+        };
+    };
+    redactVersion: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of a bank.
+                 * @example user-alice
+                 */
+                bank_id: string;
+                memory_id: string;
+                /** @description Number of the version. */
+                version: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The version that was emptied. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "memory_id": "01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e5f",
+                     *       "version": 1,
+                     *       "redacted": true
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RedactAnswer"];
+                };
+            };
+        };
+    };
+    rollbackBank: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of a bank.
+                 * @example user-alice
+                 */
+                bank_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "to": "2026-01-05T09:30:00.000Z",
+                 *       "dry_run": true
+                 *     }
+                 */
+                "application/json": components["schemas"]["RollbackBankBody"];
+            };
+        };
+        responses: {
+            /** @description What a rollback changed, or would change. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "restored": 1,
+                     *       "retired": 2,
+                     *       "unrecoverable": 0
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RollbackAnswer"];
                 };
             };
         };
@@ -3948,7 +4796,6 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description Messages to append, in order. */
         requestBody: {
             content: {
                 /**
@@ -3965,7 +4812,7 @@ export interface operations {
                  *       ]
                  *     }
                  */
-                "application/json": components["schemas"]["ConversationMessages"];
+                "application/json": components["schemas"]["AppendMessagesBody"];
             };
         };
         responses: {
@@ -4010,7 +4857,6 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description How many messages to delete. */
         requestBody: {
             content: {
                 /**
@@ -4018,7 +4864,7 @@ export interface operations {
                  *       "count": 1
                  *     }
                  */
-                "application/json": components["schemas"]["PopMessages"];
+                "application/json": components["schemas"]["PopMessagesBody"];
             };
         };
         responses: {
@@ -4145,7 +4991,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Entity tags, or `*` for any configuration that is set. Nothing is changed unless one of them is in force.
+                 * @description Entity tags, or `*` for any configuration that is set. Nothing is changed unless one of them is in force. That of a memory is its version in quotes.
                  * @example "hXZQ0b1rmzKq7yTnW5cJfA"
                  */
                 "if-match"?: string;
@@ -4217,7 +5063,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Entity tags, or `*` for any configuration that is set. Nothing is changed unless one of them is in force.
+                 * @description Entity tags, or `*` for any configuration that is set. Nothing is changed unless one of them is in force. That of a memory is its version in quotes.
                  * @example "hXZQ0b1rmzKq7yTnW5cJfA"
                  */
                 "if-match"?: string;
@@ -4277,7 +5123,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Entity tags, or `*` for any configuration that is set. Nothing is changed unless one of them is in force.
+                 * @description Entity tags, or `*` for any configuration that is set. Nothing is changed unless one of them is in force. That of a memory is its version in quotes.
                  * @example "hXZQ0b1rmzKq7yTnW5cJfA"
                  */
                 "if-match"?: string;

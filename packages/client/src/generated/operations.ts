@@ -155,6 +155,25 @@ export abstract class CallerOperations {
     }, options)
   }
 
+  /**
+   * Change a memory.
+   * A merge patch (RFC 7396): members that are given replace those of the memory, and null removes one. The memory
+   * keeps its id and gets its next version; the version before it can still be read. The content is checked and
+   * indexed as in retain. A patch that changes nothing makes no version.
+   */
+  async patchMemory (
+    { bank_id, memory_id, if_match, patch }: T.PatchMemoryRequest, options?: CallOptions,
+  ): Promise<T.Memory> {
+    return await this.#transport.json({
+      method: 'PATCH',
+      path: pathOf`/v1/banks/${bank_id}/memories/${memory_id}`,
+      json: patch,
+      headers: { 'content-type': 'application/merge-patch+json', 'if-match': if_match },
+      safety: 'once',
+      answer: ['memory_id', 'bank_id', 'text', 'tags'],
+    }, options)
+  }
+
   /** Get the growth of a bank by day. */
   async getBankGrowth ({ bank_id, ...query }: T.GetBankGrowthRequest, options?: CallOptions): Promise<T.BankGrowth> {
     return await this.#transport.json({
@@ -176,6 +195,82 @@ export abstract class CallerOperations {
       query,
       safety: 'read',
       answer: ['memory', 'before', 'after', 'more_before'],
+    }, options)
+  }
+
+  /**
+   * Take a memory back.
+   * The memory is kept, with its text, but no ordinary recall finds it; readers find it with `state: "history"`. It
+   * can be restored.
+   */
+  async retireMemory (
+    { bank_id, memory_id, if_match, ...body }: T.RetireMemoryRequest, options?: CallOptions,
+  ): Promise<T.Memory> {
+    return await this.#transport.json({
+      method: 'POST',
+      path: pathOf`/v1/banks/${bank_id}/memories/${memory_id}/retire`,
+      json: body,
+      headers: { 'if-match': if_match },
+      safety: 'once',
+      answer: ['memory_id', 'bank_id', 'text', 'tags'],
+    }, options)
+  }
+
+  /** Make a superseded or retired memory current again. */
+  async restoreMemory (
+    { bank_id, memory_id, if_match, ...body }: T.RestoreMemoryRequest, options?: CallOptions,
+  ): Promise<T.Memory> {
+    return await this.#transport.json({
+      method: 'POST',
+      path: pathOf`/v1/banks/${bank_id}/memories/${memory_id}/restore`,
+      json: body,
+      headers: { 'if-match': if_match },
+      safety: 'once',
+      answer: ['memory_id', 'bank_id', 'text', 'tags'],
+    }, options)
+  }
+
+  /**
+   * List the versions of a memory.
+   * Every version with who made it, when and why, the last one first.
+   */
+  async listVersions ({ bank_id, memory_id }: T.ListVersionsRequest, options?: CallOptions): Promise<T.VersionsAnswer> {
+    return await this.#transport.json({
+      method: 'GET',
+      path: pathOf`/v1/banks/${bank_id}/memories/${memory_id}/versions`,
+      safety: 'read',
+      answer: ['versions'],
+    }, options)
+  }
+
+  /**
+   * Empty an earlier version of a memory.
+   * Permanently removes what a version said; that there was one, and who made it when, stays. The last version is not
+   * redacted but changed, or the memory forgotten.
+   */
+  async redactVersion (
+    { bank_id, memory_id, version }: T.RedactVersionRequest, options?: CallOptions,
+  ): Promise<T.RedactAnswer> {
+    return await this.#transport.json({
+      method: 'POST',
+      path: pathOf`/v1/banks/${bank_id}/memories/${memory_id}/versions/${version}/redact`,
+      safety: 'once',
+      answer: ['memory_id', 'version', 'redacted'],
+    }, options)
+  }
+
+  /**
+   * Set a bank back to an instant.
+   * The current memories are again those of that instant, with the contents of then; what was stored later is retired.
+   * Nothing is deleted, so that a rollback can itself be rolled back. What was forgotten stays forgotten.
+   */
+  async rollbackBank ({ bank_id, ...body }: T.RollbackBankRequest, options?: CallOptions): Promise<T.RollbackAnswer> {
+    return await this.#transport.json({
+      method: 'POST',
+      path: pathOf`/v1/banks/${bank_id}/rollback`,
+      json: body,
+      safety: 'once',
+      answer: ['restored', 'retired', 'unrecoverable'],
     }, options)
   }
 

@@ -26,6 +26,8 @@ export type AdminStatus = Schemas['AdminStatus']
 /** What became of the messages. */
 export type AppendMessagesAnswer = Schemas['AppendMessagesAnswer']
 
+export type AppendMessagesBody = Schemas['AppendMessagesBody']
+
 /** A bank. */
 export type Bank = Schemas['Bank']
 
@@ -47,9 +49,6 @@ export type BankStatistics = Schemas['BankStatistics']
 
 /** A page of banks. */
 export type BanksPage = Schemas['BanksPage']
-
-/** Messages to append, in order. */
-export type ConversationMessages = Schemas['ConversationMessages']
 
 /** A conversation in a list. */
 export type ConversationSummary = Schemas['ConversationSummary']
@@ -90,8 +89,9 @@ export type MemoryNeighbours = Schemas['MemoryNeighbours']
 /** A page of a conversation. */
 export type MessagesPage = Schemas['MessagesPage']
 
-/** How many messages to delete. */
-export type PopMessages = Schemas['PopMessages']
+export type PatchMemoryBody = Schemas['PatchMemoryBody']
+
+export type PopMessagesBody = Schemas['PopMessagesBody']
 
 /** The messages that were deleted. */
 export type PoppedMessages = Schemas['PoppedMessages']
@@ -101,6 +101,9 @@ export type RecallAnswer = Schemas['RecallAnswer']
 
 /** A search. Requires exactly one of `bank_id` and `banks`. */
 export type RecallRequest = Schemas['RecallRequest']
+
+/** The version that was emptied. */
+export type RedactAnswer = Schemas['RedactAnswer']
 
 /** The answer with its sources. */
 export type ReflectAnswer = Schemas['ReflectAnswer']
@@ -114,6 +117,8 @@ export type ReloadAnswer = Schemas['ReloadAnswer']
 /** Requests, their durations and memory use, in steps. */
 export type RequestHistory = Schemas['RequestHistory']
 
+export type RestoreMemoryBody = Schemas['RestoreMemoryBody']
+
 /** The result of storing a memory. */
 export type RetainAnswer = Schemas['RetainAnswer']
 
@@ -126,8 +131,18 @@ export type RetainBatchRequest = Schemas['RetainBatchRequest']
 /** A memory to store. */
 export type RetainRequest = Schemas['RetainRequest']
 
+export type RetireMemoryBody = Schemas['RetireMemoryBody']
+
+/** What a rollback changed, or would change. */
+export type RollbackAnswer = Schemas['RollbackAnswer']
+
+export type RollbackBankBody = Schemas['RollbackBankBody']
+
 /** The webhook sources. */
 export type SourcesAnswer = Schemas['SourcesAnswer']
+
+/** The versions of a memory. */
+export type VersionsAnswer = Schemas['VersionsAnswer']
 
 /** The caller, as the service sees it. */
 export type WhoamiAnswer = Schemas['WhoamiAnswer']
@@ -183,6 +198,15 @@ export interface ListMemoriesRequest {
   /** Only memories retained before this instant. RFC 3339 with an offset. */
   retained_before?: In<'listMemories', 'query'>['retained_before'] | undefined
   document_id?: In<'listMemories', 'query'>['document_id'] | undefined
+  /**
+   * The bank as it was stored at this instant: the memories of then, with their texts, tags and states of then. RFC
+   * 3339 with an offset.
+   */
+  as_of?: In<'listMemories', 'query'>['as_of'] | undefined
+  /** `current`; `history`: superseded and retired memories; or `all`. Default current. */
+  state?: In<'listMemories', 'query'>['state'] | undefined
+  /** Only memories that, as far as it is told, are valid in the world at this instant. RFC 3339 with an offset. */
+  valid_at?: In<'listMemories', 'query'>['valid_at'] | undefined
   /** Only memories with at least this level of trust. Default: all. */
   min_trust?: In<'listMemories', 'query'>['min_trust'] | undefined
   /** Only memories of exactly this level. */
@@ -207,6 +231,19 @@ export interface GetMemoryRequest {
   memory_id: In<'getMemory', 'path'>['memory_id']
 }
 
+/** The request of `patchMemory`. */
+export interface PatchMemoryRequest {
+  /** Id of a bank. */
+  bank_id: In<'patchMemory', 'path'>['bank_id']
+  memory_id: In<'patchMemory', 'path'>['memory_id']
+  /**
+   * Entity tags, or `*` for any configuration that is set. Nothing is changed unless one of them is in force. That of
+   * a memory is its version in quotes.
+   */
+  if_match?: In<'patchMemory', 'header'>['if-match'] | undefined
+  patch: Schemas['PatchMemoryBody']
+}
+
 /** The request of `getBankGrowth`. */
 export interface GetBankGrowthRequest {
   /** Number of days. Clamped to 1–366. Default 30. */
@@ -226,6 +263,52 @@ export interface GetMemoryNeighboursRequest {
   /** Id of a bank. */
   bank_id: In<'getMemoryNeighbours', 'path'>['bank_id']
   memory_id: In<'getMemoryNeighbours', 'path'>['memory_id']
+}
+
+/** The request of `retireMemory`. */
+export interface RetireMemoryRequest extends RetireMemoryBody {
+  /** Id of a bank. */
+  bank_id: In<'retireMemory', 'path'>['bank_id']
+  memory_id: In<'retireMemory', 'path'>['memory_id']
+  /**
+   * Entity tags, or `*` for any configuration that is set. Nothing is changed unless one of them is in force. That of
+   * a memory is its version in quotes.
+   */
+  if_match?: In<'retireMemory', 'header'>['if-match'] | undefined
+}
+
+/** The request of `restoreMemory`. */
+export interface RestoreMemoryRequest extends RestoreMemoryBody {
+  /** Id of a bank. */
+  bank_id: In<'restoreMemory', 'path'>['bank_id']
+  memory_id: In<'restoreMemory', 'path'>['memory_id']
+  /**
+   * Entity tags, or `*` for any configuration that is set. Nothing is changed unless one of them is in force. That of
+   * a memory is its version in quotes.
+   */
+  if_match?: In<'restoreMemory', 'header'>['if-match'] | undefined
+}
+
+/** The request of `listVersions`. */
+export interface ListVersionsRequest {
+  /** Id of a bank. */
+  bank_id: In<'listVersions', 'path'>['bank_id']
+  memory_id: In<'listVersions', 'path'>['memory_id']
+}
+
+/** The request of `redactVersion`. */
+export interface RedactVersionRequest {
+  /** Id of a bank. */
+  bank_id: In<'redactVersion', 'path'>['bank_id']
+  memory_id: In<'redactVersion', 'path'>['memory_id']
+  /** Number of the version. */
+  version: In<'redactVersion', 'path'>['version']
+}
+
+/** The request of `rollbackBank`. */
+export interface RollbackBankRequest extends RollbackBankBody {
+  /** Id of a bank. */
+  bank_id: In<'rollbackBank', 'path'>['bank_id']
 }
 
 /** The request of `listConversations`. */
@@ -252,14 +335,14 @@ export interface ListMessagesRequest {
 }
 
 /** The request of `appendMessages`. */
-export interface AppendMessagesRequest extends ConversationMessages {
+export interface AppendMessagesRequest extends AppendMessagesBody {
   /** Id of a bank. */
   bank_id: In<'appendMessages', 'path'>['bank_id']
   conversation_id: In<'appendMessages', 'path'>['conversation_id']
 }
 
 /** The request of `popMessages`. */
-export interface PopMessagesRequest extends PopMessages {
+export interface PopMessagesRequest extends PopMessagesBody {
   /** Id of a bank. */
   bank_id: In<'popMessages', 'path'>['bank_id']
   conversation_id: In<'popMessages', 'path'>['conversation_id']
@@ -282,7 +365,10 @@ export interface GetBankConfigRequest {
 export interface PutBankConfigRequest {
   /** Id of a bank. */
   bank_id: In<'putBankConfig', 'path'>['bank_id']
-  /** Entity tags, or `*` for any configuration that is set. Nothing is changed unless one of them is in force. */
+  /**
+   * Entity tags, or `*` for any configuration that is set. Nothing is changed unless one of them is in force. That of
+   * a memory is its version in quotes.
+   */
   if_match?: In<'putBankConfig', 'header'>['if-match'] | undefined
   /** Only `*`: nothing is changed if a configuration is set. Not together with If-Match. */
   if_none_match?: In<'putBankConfig', 'header'>['if-none-match'] | undefined
@@ -293,7 +379,10 @@ export interface PutBankConfigRequest {
 export interface PatchBankConfigRequest {
   /** Id of a bank. */
   bank_id: In<'patchBankConfig', 'path'>['bank_id']
-  /** Entity tags, or `*` for any configuration that is set. Nothing is changed unless one of them is in force. */
+  /**
+   * Entity tags, or `*` for any configuration that is set. Nothing is changed unless one of them is in force. That of
+   * a memory is its version in quotes.
+   */
   if_match?: In<'patchBankConfig', 'header'>['if-match'] | undefined
   /** Only `*`: nothing is changed if a configuration is set. Not together with If-Match. */
   if_none_match?: In<'patchBankConfig', 'header'>['if-none-match'] | undefined
@@ -304,7 +393,10 @@ export interface PatchBankConfigRequest {
 export interface ResetBankConfigRequest {
   /** Id of a bank. */
   bank_id: In<'resetBankConfig', 'path'>['bank_id']
-  /** Entity tags, or `*` for any configuration that is set. Nothing is changed unless one of them is in force. */
+  /**
+   * Entity tags, or `*` for any configuration that is set. Nothing is changed unless one of them is in force. That of
+   * a memory is its version in quotes.
+   */
   if_match?: In<'resetBankConfig', 'header'>['if-match'] | undefined
   /** Only `*`: nothing is changed if a configuration is set. Not together with If-Match. */
   if_none_match?: In<'resetBankConfig', 'header'>['if-none-match'] | undefined

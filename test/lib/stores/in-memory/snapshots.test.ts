@@ -5,7 +5,7 @@ import t from 'tap'
 import { giveWay } from '../../../../lib/base/event-loop.js'
 import type { BankKey } from '../../../../lib/access/context.js'
 import { InMemoryVectorStore } from '../../../../lib/stores/in-memory/store.js'
-import { optionalValues } from '../../../../lib/stores/memory-fields.js'
+import { newLife, optionalValues } from '../../../../lib/stores/memory-fields.js'
 import type { Memory, NewMemory, Selector } from '../../../../lib/stores/vector-store.js'
 import { TokenCount } from '../../../../lib/text/tokens.js'
 import fc, { runs } from '../../../helpers/fast-check.js'
@@ -36,6 +36,7 @@ function memoryOf ({ id, words, tag, document, expires, embedded }: Recipe, now:
   return {
     ...optionalValues(() => null),
     message: null,
+    ...newLife({ changedAt: NOW, changedBy: null }),
     memoryId: ids[id]!,
     text,
     tags: tag ? ['tag'] : [],

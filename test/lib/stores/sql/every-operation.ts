@@ -2,7 +2,7 @@ import { bankKeyString, type BankKey } from '../../../../lib/access/context.js'
 import type { Executor, Param, Queries, Transaction } from '../../../../lib/stores/sql/executor.js'
 import { Reembedding } from '../../../../lib/stores/sql/reembedding.js'
 import type { SqlVectorStore } from '../../../../lib/stores/sql/store.js'
-import type { NewMemory } from '../../../../lib/stores/vector-store.js'
+import { memoryOf, type NewMemory, type Revision } from '../../../../lib/stores/vector-store.js'
 import { REMOVE } from '../../../contract/vector-store/setup.js'
 import { newMemories, newMemory, NOW } from '../../../helpers/memories.js'
 
@@ -82,6 +82,7 @@ export async function everyOperation (store: SqlVectorStore, key: BankKey): Prom
     key, { documentIds: ['diary'], keep: [] },
     await newMemories(['New.'], { documentId: 'diary' }), { now: NOW },
   )
+  await everyChange(store, key)
   const change = { updatedAt: NOW, updatedBy: null }
   await store.bankConfigs.write(key, { document: '{}', ...change })
   await store.bankConfigs.write(key, { document: null, ...change })
@@ -98,6 +99,49 @@ export async function everyOperation (store: SqlVectorStore, key: BankKey): Prom
   await store.remove(key, { kind: 'all' }, { ...REMOVE, dryRun: true })
   await store.remove(key, { kind: 'all' }, REMOVE)
   await store.removeBank(key, NOW)
+}
+
+/** Supersedes, revises, redacts and reads the past. */
+async function everyChange (store: SqlVectorStore, key: BankKey): Promise<void> {
+  const [first, second, third] = [
+    await newMemory('Lyon.', { key: 'home', documentId: 'facts', vectors: [[1, 0, 0, 0]] }),
+    await newMemory('Nice.', { key: 'home', documentId: 'facts', vectors: [[0, 1, 0, 0]] }),
+    await newMemory('An otter.', { expiresAt: NOW + 100 }),
+  ]
+  await store.insert(key, [first, third], { now: NOW })
+  await store.insert(key, [{ ...second, supersedes: [third.memoryId] }], { now: NOW })
+  const next = await newMemory('Paris.', { memoryId: second.memoryId, key: 'home', vectors: [[0, 0, 1, 0]] })
+  await store.revise(key, [{ ...nextOf(next, 2), passages: next.passages }], { now: NOW })
+  await store.revise(key, [nextOf({ ...next, key: null, state: 'retired' }, 3)], { now: NOW })
+  await store.revise(key, [nextOf({ ...next, key: null }, 4)], { now: NOW })
+  await store.versions(key, second.memoryId, NOW)
+  await store.redact(key, second.memoryId, 1, { now: NOW })
+  await store.changedAfter(key, { instant: 0, now: NOW, limit: 10 })
+  await store.countRemovedAfter(key, 0)
+  const strategies = {
+    lexical: { terms: ['paris'], k1: 0.9, length: { pivot: 25 }, context: true },
+    semantic: { vector: Float32Array.of(1, 0, 0, 0) },
+  }
+  const filters = { state: 'all', asOf: NOW, validAt: NOW } as const
+  await store.search({ banks: [key], now: NOW, limit: 5, filters, ...strategies })
+  await store.list(key, { now: NOW, limit: 2, filters })
+  await store.countMemories(key, { now: NOW, filters, limit: 5 })
+  await store.neighbours(key, first.memoryId, { now: NOW, before: 2, after: 2 })
+  const earlier = { ...first, endedAt: NOW, redacted: false }
+  await store.import(key, [
+    { ...first, version: 2, state: 'retired', earlier: [earlier] }, third,
+  ], { now: NOW, onConflict: 'overwrite' })
+  await store.import(key, [
+    { ...await newMemory('A stoat.', { memoryId: third.memoryId }), revises: third.fingerprint },
+  ], { now: NOW, onConflict: 'revise' })
+  await store.replaceDocuments(
+    key, { documentIds: ['facts'], keep: [] }, [await newMemory('Home.', { key: 'home', documentId: 'facts' })],
+    { now: NOW },
+  )
+}
+
+function nextOf (memory: NewMemory, version: number): Revision {
+  return { memory: { ...memoryOf(memory), version }, fingerprint: memory.fingerprint }
 }
 
 /** Moves banks to another model, two memories at a time. */

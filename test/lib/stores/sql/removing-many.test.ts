@@ -91,7 +91,7 @@ for (const analyzed of [false, true]) {
     for (const table of analyses) await database.maintain(`analyze ${schema}.${table}`)
     const removed = memories.slice(0, 10).map(({ memoryId }) => memoryId)
     const rows = await database.query<{ 'QUERY PLAN': unknown }>(
-      `explain (analyze, format json) ${removeStatement(schema)}`,
+      `explain (analyze, format json) ${removeStatement(schema, 'current')}`,
       ['\u001fhome', removed],
     )
     const found = rows[0]!['QUERY PLAN']

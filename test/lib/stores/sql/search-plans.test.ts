@@ -46,7 +46,7 @@ t.test('a search without filters does not read the whole bank for its total, eve
   for (const [strategies, total] of [[meaning, 601], [{ ...words, ...meaning }, 602], [words, 2]] as const) {
     const request: SearchRequest = { banks: [home], now: NOW, filters: {}, limit: 5, ...strategies }
     t.equal((await store.search(request)).total, total)
-    const { text, values } = searchStatement(home, request, { schema, space: CONTRACT_SPACE })!
+    const { text, values } = searchStatement(home, request, { schema, part: 'current', space: CONTRACT_SPACE })!
     const [row] = await database.read<{ 'QUERY PLAN': string | Array<{ Plan: Plan }> }>(
       `explain (analyze, format json) ${text}`, values,
     )
@@ -72,8 +72,8 @@ t.test('many tags of a filter are looked up in a table, and not compared with ea
   const filters = { tags: { values, match: 'any' as const } }
   const selector = { kind: 'filters' as const, filters }
   for (const { text, values: parameters } of [
-    countStatement(schema, home, { now: NOW, filters, limit: 10 })!,
-    lockStatement(schema, home, selector, NOW)!,
+    countStatement(schema, home, 'current', { now: NOW, filters, limit: 10 })!,
+    lockStatement(schema, home, 'current', selector, NOW)!,
     dryRunStatement(schema, home, selector, { now: NOW, idLimit: 10 })!,
   ]) {
     const plan = await database.read<{ 'QUERY PLAN': string }>(`explain ${text}`, parameters)
