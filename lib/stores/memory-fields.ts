@@ -98,8 +98,9 @@ export const MetadataSchema = Type.Unsafe<Metadata>({
     'send an id beyond 2^53 as a string.',
 })
 
-const MessageSchema = (type: 'object' | ['object', 'null']) => ({
-  type,
+const MessageSchema = Type.Unsafe<MessageFields>({
+  title: 'MessageFields',
+  type: 'object',
   properties: {
     role: { type: 'string', minLength: 1, maxLength: MAX_ROLE_CHARACTERS },
     name: { type: 'string', minLength: 1, maxLength: MAX_SPEAKER_CHARACTERS },
@@ -219,10 +220,9 @@ export const MEMORY_FIELDS = {
     column: 'message',
     kind: 'message',
     nullable: true,
-    answered: Type.Unsafe<MessageFields | null>({
-      ...MessageSchema(['object', 'null']), description: 'Of a message of a conversation; null for any other memory.',
-    }),
-    imported: Type.Unsafe<MessageFields>(MessageSchema('object')),
+    answered: MessageSchema,
+    told: true,
+    imported: MessageSchema,
   },
   /** Decided at write time. */
   trust: {

@@ -153,7 +153,12 @@ function documentFilter (
   documentIds: NonNullable<ListFilters['documentIds']>, parameters: Parameters,
 ): string | undefined {
   const values = documentIds.filter((id) => id !== null).filter(isStorable)
-  const among = values.length === 0 ? undefined : `m.document_id = any(${parameters.bind(values)}::text[])`
+  // The rows of one document are in order in its indexes, those of an array are not.
+  const among = values.length === 0
+    ? undefined
+    : values.length === 1
+      ? `m.document_id = ${parameters.bind(values[0]!)}::text`
+      : `m.document_id = any(${parameters.bind(values)}::text[])`
   if (!documentIds.includes(null)) return among
   return among === undefined ? 'm.document_id is null' : `(m.document_id is null or ${among})`
 }

@@ -2214,7 +2214,6 @@ export interface components {
          *       "document_id": null,
          *       "source": null,
          *       "speaker": "Alice",
-         *       "message": null,
          *       "trust": "trusted",
          *       "version": 1,
          *       "state": "current",
@@ -2253,16 +2252,7 @@ export interface components {
             source: string | null;
             /** @description Who said it: a name, `user` or `assistant`. Null when nobody is stated. */
             speaker: string | null;
-            /** @description Of a message of a conversation; null for any other memory. */
-            message: {
-                role: string;
-                name?: string;
-                id?: string;
-                /** @description How many messages stand before it, from 0. */
-                position: number;
-                /** @description Equal for messages of one role, name and text. */
-                digest: string;
-            } | null;
+            message?: components["schemas"]["MessageFields"];
             /** @description How far the memory may be believed, decided when it was written: by its writer, and `suspect` when it looks like an instruction to a model or hides text. */
             trust: components["schemas"]["TrustLevel"];
             /** @description Counts the changes of the memory from 1; in quotes, its entity tag. */
@@ -2363,16 +2353,7 @@ export interface components {
             source?: string;
             /** @description Who said it: `user`, `assistant` or a name, in visible characters. Default: the text `metadata.speaker`, else the role of a chat message in `metadata.role`. It is kept as `metadata.speaker`. */
             speaker?: string;
-            /** @description What the memory is in its conversation, which `document_id` names. */
-            message?: {
-                role: string;
-                name?: string;
-                id?: string;
-                /** @description How many messages stand before it, from 0. */
-                position: number;
-                /** @description Equal for messages of one role, name and text. */
-                digest: string;
-            };
+            message?: components["schemas"]["MessageFields"];
             /** @description Can lower the trust that memories of the importer have, but not raise it. */
             trust?: components["schemas"]["TrustLevel"];
             version?: number;
@@ -2452,7 +2433,6 @@ export interface components {
          *       "document_id": null,
          *       "source": null,
          *       "speaker": "Alice",
-         *       "message": null,
          *       "trust": "trusted",
          *       "version": 1,
          *       "state": "current"
@@ -2490,16 +2470,7 @@ export interface components {
             source: string | null;
             /** @description Who said it: a name, `user` or `assistant`. Null when nobody is stated. */
             speaker: string | null;
-            /** @description Of a message of a conversation; null for any other memory. */
-            message: {
-                role: string;
-                name?: string;
-                id?: string;
-                /** @description How many messages stand before it, from 0. */
-                position: number;
-                /** @description Equal for messages of one role, name and text. */
-                digest: string;
-            } | null;
+            message?: components["schemas"]["MessageFields"];
             /** @description How far the memory may be believed, decided when it was written: by its writer, and `suspect` when it looks like an instruction to a model or hides text. */
             trust: components["schemas"]["TrustLevel"];
             /** @description Counts the changes of the memory from 1; in quotes, its entity tag. */
@@ -2575,16 +2546,7 @@ export interface components {
             source: string | null;
             /** @description Who said it: a name, `user` or `assistant`. Null when nobody is stated. */
             speaker: string | null;
-            /** @description Of a message of a conversation; null for any other memory. */
-            message: {
-                role: string;
-                name?: string;
-                id?: string;
-                /** @description How many messages stand before it, from 0. */
-                position: number;
-                /** @description Equal for messages of one role, name and text. */
-                digest: string;
-            } | null;
+            message?: components["schemas"]["MessageFields"];
             /** @description How far the memory may be believed, decided when it was written: by its writer, and `suspect` when it looks like an instruction to a model or hides text. */
             trust: components["schemas"]["TrustLevel"];
             /** @description Counts the changes of the memory from 1; in quotes, its entity tag. */
@@ -2630,6 +2592,16 @@ export interface components {
             ended_at: string | null;
             /** @description Whether what it said was removed. */
             redacted: boolean;
+        };
+        /** @description What the memory is in its conversation, which `document_id` names. */
+        MessageFields: {
+            role: string;
+            name?: string;
+            id?: string;
+            /** @description How many messages stand before it, from 0. */
+            position: number;
+            /** @description Equal for messages of one role, name and text. */
+            digest: string;
         };
         /** @description A part of a message; members that it has besides are ignored. */
         MessagePart: {
@@ -2920,7 +2892,6 @@ export interface components {
          *           "document_id": null,
          *           "source": null,
          *           "speaker": "Alice",
-         *           "message": null,
          *           "trust": "trusted",
          *           "version": 1,
          *           "state": "current",
@@ -3128,7 +3099,6 @@ export interface components {
          *       "document_id": null,
          *       "source": null,
          *       "speaker": "Alice",
-         *       "message": null,
          *       "trust": "trusted",
          *       "version": 1,
          *       "state": "current",
@@ -3168,16 +3138,7 @@ export interface components {
             source: string | null;
             /** @description Who said it: a name, `user` or `assistant`. Null when nobody is stated. */
             speaker: string | null;
-            /** @description Of a message of a conversation; null for any other memory. */
-            message: {
-                role: string;
-                name?: string;
-                id?: string;
-                /** @description How many messages stand before it, from 0. */
-                position: number;
-                /** @description Equal for messages of one role, name and text. */
-                digest: string;
-            } | null;
+            message?: components["schemas"]["MessageFields"];
             /** @description How far the memory may be believed, decided when it was written: by its writer, and `suspect` when it looks like an instruction to a model or hides text. */
             trust: components["schemas"]["TrustLevel"];
             /** @description Counts the changes of the memory from 1; in quotes, its entity tag. */
@@ -3808,7 +3769,6 @@ export interface operations {
                      *           "document_id": null,
                      *           "source": null,
                      *           "speaker": "Alice",
-                     *           "message": null,
                      *           "trust": "trusted",
                      *           "version": 1,
                      *           "state": "current",
@@ -4200,7 +4160,6 @@ export interface operations {
                      *       "document_id": null,
                      *       "source": null,
                      *       "speaker": "Alice",
-                     *       "message": null,
                      *       "trust": "trusted",
                      *       "version": 1,
                      *       "state": "current"
@@ -4277,7 +4236,6 @@ export interface operations {
                      *       "document_id": null,
                      *       "source": null,
                      *       "speaker": "Alice",
-                     *       "message": null,
                      *       "trust": "trusted",
                      *       "version": 1,
                      *       "state": "current"
@@ -4387,7 +4345,6 @@ export interface operations {
                      *         "document_id": null,
                      *         "source": null,
                      *         "speaker": "Alice",
-                     *         "message": null,
                      *         "trust": "trusted",
                      *         "version": 1,
                      *         "state": "current"
@@ -4462,7 +4419,6 @@ export interface operations {
                      *       "document_id": null,
                      *       "source": null,
                      *       "speaker": "Alice",
-                     *       "message": null,
                      *       "trust": "trusted",
                      *       "version": 1,
                      *       "state": "current"
@@ -4531,7 +4487,6 @@ export interface operations {
                      *       "document_id": null,
                      *       "source": null,
                      *       "speaker": "Alice",
-                     *       "message": null,
                      *       "trust": "trusted",
                      *       "version": 1,
                      *       "state": "current"
@@ -4581,7 +4536,6 @@ export interface operations {
                      *           "document_id": null,
                      *           "source": null,
                      *           "speaker": "Alice",
-                     *           "message": null,
                      *           "trust": "trusted",
                      *           "version": 1,
                      *           "state": "current",
