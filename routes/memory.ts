@@ -13,6 +13,9 @@ import { forget } from '../lib/operations/forget.js'
 import { getMemory, getMemoryNeighbours, listMemories } from '../lib/operations/memories.js'
 import { patchMemory, restoreMemory, retireMemory } from '../lib/operations/memory-changes.js'
 import { listVersions, redactVersion, rollbackBank } from '../lib/operations/memory-versions.js'
+import {
+  acceptProposal, dismissProposal, listProposals, undoProposal,
+} from '../lib/operations/proposals.js'
 import { recall } from '../lib/operations/recall.js'
 import { retain, retainBatch } from '../lib/operations/retain.js'
 import { reflectRoutes } from './reflect.js'
@@ -58,6 +61,11 @@ export const memoryRoutes: FastifyPluginAsync<MemoryRouteOptions> = async (app, 
   })
   serve(app, 'POST /v1/banks/:bank_id/conversations/:conversation_id/pop', popMessages)
   serve(app, 'DELETE /v1/banks/:bank_id/conversations/:conversation_id', deleteConversation)
+
+  serve(app, 'GET /v1/banks/:bank_id/proposals', listProposals)
+  serve(app, 'POST /v1/banks/:bank_id/proposals/:proposal_id/accept', acceptProposal)
+  serve(app, 'POST /v1/banks/:bank_id/proposals/:proposal_id/dismiss', dismissProposal)
+  serve(app, 'POST /v1/banks/:bank_id/proposals/:proposal_id/undo', undoProposal)
 
   serve(app, 'GET /v1/banks/:bank_id/config', getBankConfig)
   serve(app, 'PUT /v1/banks/:bank_id/config', putBankConfig, {

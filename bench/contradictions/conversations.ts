@@ -64,6 +64,7 @@ function * sessionTurns (sessions: Awaited<ReturnType<typeof loadConversations>>
           speaker: apart?.speaker ?? role ?? null,
           occurredAt: occurredAt ?? null,
           trust: 'trusted',
+          key: null,
         }
         yield turn
       }

@@ -5,7 +5,9 @@ import { runBench } from '../run-bench.js'
 import { formatTable } from '../table.js'
 import { measureConversations, type ConversationFigures } from './conversations.js'
 import { missedFloors } from './floors.js'
-import { figuresOf, HALVES, measurePairs, type KindFigures, type PairOutcome } from './pairs.js'
+import {
+  figuresOf, HALVES, measureParaphrases, measurePairs, type KindFigures, type PairOutcome, type ParaphraseFigures,
+} from './pairs.js'
 import { measureCost, type Cost } from './cost.js'
 
 const USAGE = `npm run bench:contradictions -- [--data FILE]... [--show N] [--held-out] [--check] [--json FILE]
@@ -18,6 +20,7 @@ const USAGE = `npm run bench:contradictions -- [--data FILE]... [--show N] [--he
 interface Report {
   bench: 'contradictions'
   halves: Record<string, KindFigures[]>
+  paraphrases: ParaphraseFigures[]
   wrong: PairOutcome[]
   missed: PairOutcome[]
   conversations: ConversationFigures[]
@@ -26,12 +29,18 @@ interface Report {
 
 const share = (part: number, whole: number) => whole === 0 ? '–' : (part / whole).toFixed(2)
 
-function format ({ halves, wrong, missed, conversations, cost }: Report, shown: number): string {
+function format ({ halves, paraphrases, wrong, missed, conversations, cost }: Report, shown: number): string {
   const blocks = Object.entries(halves).map(([half, figures]) => formatTable([
     [half, 'pairs', 'found', 'recall', 'proposed', 'right', 'precision'],
     ...figures.map(({ kind, pairs, found, proposed, right }) => [
       kind, String(pairs), String(found), share(found, pairs), String(proposed), String(right), share(right, proposed),
     ]),
+  ]))
+  blocks.push(formatTable([
+    ['pairs of bench:reflect', 'pairs', 'found', 'both stand', 'wrong'],
+    ...paraphrases.map(({ half, pairs, found, both, wrong: wrongly }) => (
+      [`${half} half`, ...[pairs, found, both, wrongly].map(String)]
+    )),
   ]))
   const list = (title: string, outcomes: readonly PairOutcome[]) => [title, ...outcomes.map(
     ({ half, kind, said, later, proposed }) => `  ${half}, ${proposed ?? kind}: ${said} / ${later}`,
@@ -77,6 +86,7 @@ await runBench(async (args) => {
   const report: Report = {
     bench: 'contradictions',
     halves,
+    paraphrases: await measureParaphrases(),
     wrong: listed.filter(({ supersedes, proposed }) => !supersedes && proposed !== undefined),
     missed: listed.filter(({ supersedes, proposed }) => supersedes && proposed === undefined),
     conversations,

@@ -57,6 +57,44 @@ export async function measurePairs (): Promise<PairOutcome[]> {
   })
 }
 
+const REFLECT_PATH = fileURLToPath(new URL('../reflect/pairs.json', import.meta.url))
+const ReflectPair = Type.Object({ said: Type.String(), later: Type.String(), both: Type.Optional(Type.Boolean()) })
+const ReflectPairs = Type.Object({ pairs: Type.Array(ReflectPair), further_pairs: Type.Array(ReflectPair) })
+
+export interface ParaphraseFigures {
+  /** Of the file: the rules were tuned on its first half too. */
+  half: 'first' | 'second'
+  /** Pairs whose later statement replaces the other, and those that are found. */
+  pairs: number
+  found: number
+  /** Pairs of which both stand, and those that are proposed nevertheless. */
+  both: number
+  wrong: number
+}
+
+/** The pairs of the reflect bench, which tell each change in other words than what it changes. */
+export async function measureParaphrases (): Promise<ParaphraseFigures[]> {
+  const { pairs: first, further_pairs: second } =
+    checker(ReflectPairs, REFLECT_PATH)(parseJson(await readTextFile(REFLECT_PATH), REFLECT_PATH))
+  return Object.entries({ first, second }).map(([half, pairs]): ParaphraseFigures => {
+    const proposed = pairs.filter(({ said, later }) => {
+      const of = (text: string, occurredAt: number) => (
+        { text, speaker: 'user', occurredAt, trust: 'trusted' as const, key: null, memoryId: 'said' }
+      )
+      return findSuperseded(of(later, LATER_AT), [of(said, SAID_AT)]).length > 0
+    })
+    const both = pairs.filter((pair) => pair.both === true)
+    const wrong = proposed.filter((pair) => pair.both === true).length
+    return {
+      half: half === 'first' ? 'first' : 'second',
+      pairs: pairs.length - both.length,
+      found: proposed.length - wrong,
+      both: both.length,
+      wrong,
+    }
+  })
+}
+
 export interface KindFigures {
   kind: string
   /** Pairs whose later statement supersedes by this kind, and those of them that are proposed, for any reason. */

@@ -15,6 +15,7 @@ export const MAX_CHARACTERS = 1_000
 const MAX_CLAIMS = 16
 /** A clause of more words is a story too. */
 const MAX_CLAUSE_WORDS = 24
+const MAX_CLAUSE_CHARACTERS = 200
 
 /** What a person tells of a part of the own life: how it is, or that it is another now. */
 export interface MatterTold {
@@ -127,6 +128,15 @@ const REWRITTEN: ReadonlyArray<readonly [RegExp, string]> = [
   [/\b(?:an|one) (?=(?:minute|hour|day|week|month|year)\b)/gi, '1 '],
   [/\bi am from\b/gi, 'I originate from'],
 ]
+const MOVED = 'moved|postponed|rescheduled|pushed(?: back)?|relocated'
+const CHANGED = 'changed|renamed|switched|updated|increased|raised|reduced|lowered|extended|reset|set'
+const THING = String.raw`((?:the|my|our) (?:(?! from ).)+)(?: from .+)?`
+/** What makes a thing another: `The meeting was moved to Friday`, `I changed my password to nightowl`. */
+const HAPPENED: ReadonlyArray<readonly [RegExp, string]> = [MOVED, CHANGED].flatMap((verbs, place) => [
+  String.raw`^((?:the|my|our) .+) (?:was|were|got|ha(?:s|ve) been)(?: just)? (?:${verbs})(?: from .+)? to (?!\w+ing)`,
+  String.raw`^(?:i|we|they)(?: have|'ve)?(?: just)? (?:${verbs}) ${THING} to (?!(?:the|my|our|a)\b)`,
+].map((form) => [new RegExp(form, 'iu'), place === 0 ? '$1 is now in ' : '$1 is now '] as const))
+
 const MONTHS = 'january february march april may june july august september october november december'
 const MONTH = `(${MONTHS.replaceAll(' ', '|')})`
 const WEEKDAYS = 'monday tuesday wednesday thursday friday saturday sunday'
@@ -349,9 +359,10 @@ interface Word {
 }
 
 function claimOf (clause: string, isChange: boolean, shown: string): Claim | undefined {
-  if (clause.length < 4) return undefined
+  if (clause.length < 4 || clause.length > MAX_CLAUSE_CHARACTERS) return undefined
   let text = clause
   if (TO_REWRITE.test(text)) for (const [from, to] of REWRITTEN) text = text.replace(from, to)
+  for (const [from, to] of HAPPENED) text = text.replace(from, to)
   const isChangeOfClause = isChange || CHANGE.test(text)
   if (HAS_NUMBER.test(text)) for (const [form, canonicalForm] of NUMBERS) text = text.replace(form, canonicalForm)
   const all = text.split(/\s+/).map(toWord).filter(({ folded }) => folded !== '')
@@ -466,9 +477,10 @@ function verbGroup (
     const form = next()
     if (form === 'been') {
       at++
-      verb = stem(next())
-      if (!next().endsWith('ing')) return undefined
-      at++
+      skipNegation()
+      if (/^(?:to|there|)$/.test(next())) return undefined
+      verb = next().endsWith('ing') ? stem(next()) : 'be'
+      if (verb !== 'be') at++
     } else if (FINITE.has(form) && form.endsWith('ed')) {
       verb = FINITE.get(form)!
       at++

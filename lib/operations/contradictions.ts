@@ -14,7 +14,7 @@ import { NEGATIONS } from './dedup.js'
 export type SupersededKind = 'same_key' | 'value' | 'number' | 'negation' | 'place' | 'near_duplicate'
 
 /** What is compared of a memory. */
-export type Comparable = Pick<Memory, 'text' | 'speaker' | 'occurredAt' | 'trust'> & { readonly key?: string | null }
+export type Comparable = Pick<Memory, 'text' | 'speaker' | 'occurredAt' | 'trust' | 'key'>
 
 export interface Superseded {
   readonly memoryId: string
@@ -34,14 +34,14 @@ const SHOWN_CHARACTERS = 120
  * @returns in the order of the candidates, each at most once
  */
 export function findSuperseded (
-  memory: Comparable, candidates: ReadonlyArray<Comparable & { readonly memoryId: string }>,
+  memory: Comparable, candidates: ReadonlyArray<Comparable & Pick<Memory, 'memoryId'>>,
 ): Superseded[] {
   const found: Superseded[] = []
   let later: Reading | undefined
   for (const candidate of candidates) {
     if (!isAtLeast(memory.trust, candidate.trust) || isEarlier(memory, candidate)) continue
     const { memoryId, key } = candidate
-    if (key !== undefined && key !== null && key === memory.key) {
+    if (key !== null && key === memory.key) {
       found.push({ memoryId, because: 'same_key', detail: `Both have the key "${shorten(key, SHOWN_CHARACTERS)}".` })
       continue
     }
@@ -92,6 +92,8 @@ const SINGLE: ReadonlyMap<string, ReadonlySet<string>> = new Map(Object.entries(
   host: 'in at on',
   store: 'in at',
 }).map(([verb, list]) => [stem(verb), new Set(wordsOf(list).map((word) => word === '.' ? '' : word))]))
+/** What these tell of somebody may be one of several. */
+const OF_THINGS = stemSetOf('write store host keep')
 /** A word of change makes two values of these exclude each other. */
 const CHANGING = stemSetOf('study write deploy train bank run')
 /** It does not with these: who likes tea now may still like coffee. */
@@ -209,10 +211,13 @@ function kindOf (before: Claim, now: Claim): ClaimKind | undefined {
   if (before.verb !== now.verb && !(isAtPlace(before) && isAtPlace(now))) return undefined
   const pair = differingPhrases(before, now)
   if (pair === undefined) return undefined
-  const { from, to, isLoose } = pair
-  if (from.words.some((word) => POINTERS.has(word)) || to.words.some((word) => POINTERS.has(word))) return undefined
+  const { from, to, ofOnlyNow, ofOnlyBefore } = pair
+  if ([...contentOf(before), ...contentOf(now)].some((word) => POINTERS.has(word))) return undefined
   if (from.hasNumber && to.hasNumber && from.masked === to.masked) {
-    return !isLoose || now.isChange || now.verb !== 'be' ? 'number' : undefined
+    const isOfOne = now.verb === 'be'
+      ? !ofOnlyNow && !ofOnlyBefore
+      : TIMED.has(now.verb) || (!/#[tdwo]/.test(to.masked) && !(ofOnlyNow && ofOnlyBefore))
+    return isOfOne || now.isChange ? 'number' : undefined
   }
   if (now.isAddition || before.isAddition || isPart(from, to) || isPart(to, from)) return undefined
   if (!isSingle(before, now, from, to)) return undefined
@@ -233,6 +238,17 @@ function isAtPlace ({ verb, of }: Claim): boolean {
 
 /** Verbs that tell a whole habit without an object. */
 const HABITS = stemSetOf('smoke vape drink gamble')
+/** Others that tell something without an object, unlike `I know`. */
+const INTRANSITIVE = new Set(wordsOf(`swim drive cook bake dance sing paint fish hunt knit garden snore work jog cycle
+  bite stutter hire stream read write teach travel commute vote pass`).flatMap((verb) => (
+  [stem(verb), `can ${stem(verb)}`]
+)))
+/** What is so for an hour. */
+const TRANSIENT = canonicalSetOf(`hungry tired sure ready busy home done alone okay ok late sick well available awake
+  happy sad nervous worried certain able afraid scared surprised kidding sleepy thirsty bored cold hot free excited time
+  idea clue doubt energy mood money plan thing`)
+/** Verbs that tell the one time of something; there may be meetings on two days. */
+const TIMED = stemSetOf('leave start end open close depart arrive begin happen expire')
 /** Words of when something ended. */
 const TIMES = canonicalSetOf(`ago day week month year last january february march april june july august september
   october november december`)
@@ -245,8 +261,9 @@ function isNegationOf (before: Claim, now: Claim): boolean {
   if (denied.some((word) => POINTERS.has(word)) || !denied.every((word) => said.has(word))) return false
   if (negated.verb === 'end') return denied.length > 0
   if (negated.verb !== stated.verb) return false
+  if (denied.some((word) => TRANSIENT.has(word))) return false
   if (denied.length > 0) return said.size - denied.length <= 4
-  return HABITS.has(negated.verb) || (said.size <= 2 && negated.verb !== 'be' && negated.verb !== 'have')
+  return HABITS.has(negated.verb) || (said.size <= 2 && INTRANSITIVE.has(negated.verb))
 }
 
 function isSwitchFrom (before: Claim, now: Claim): boolean {
@@ -260,17 +277,22 @@ function contentOf ({ phrases }: Claim): string[] {
   return phrases.flatMap((phrase) => phrase.words)
 }
 
-/**
- * The one phrase in which two statements of a verb differ. Phrases that only one of them has are left out; `isLoose`
- * tells that there are any.
- */
-function differingPhrases (before: Claim, now: Claim): { from: Phrase, to: Phrase, isLoose: boolean } | undefined {
+interface Difference {
+  readonly from: Phrase
+  readonly to: Phrase
+  /** Whether one of them has a phrase of a preposition that the other lacks. */
+  readonly ofOnlyBefore: boolean
+  readonly ofOnlyNow: boolean
+}
+
+/** The one phrase in which two statements of a verb differ; undefined when more of them differ, or none. */
+function differingPhrases (before: Claim, now: Claim): Difference | undefined {
   let found: { from: Phrase, to: Phrase } | undefined
   let matched = 0
   for (const to of now.phrases) {
     const from = before.phrases.find(({ preposition }) => preposition === to.preposition) ??
       (to.hasNumber
-        ? undefined
+        ? before.phrases.find(({ masked }) => now.verb === 'be' && masked === to.masked)
         : before.phrases.find(({ preposition, hasNumber }) => (
           !hasNumber && directed(now.verb, preposition) === directed(now.verb, to.preposition)
         )))
@@ -280,8 +302,9 @@ function differingPhrases (before: Claim, now: Claim): { from: Phrase, to: Phras
     if (found !== undefined) return undefined
     found = { from, to }
   }
-  const isLoose = matched < now.phrases.length || matched < before.phrases.length
-  return found && { ...found, isLoose }
+  return found && {
+    ...found, ofOnlyNow: matched < now.phrases.length, ofOnlyBefore: matched < before.phrases.length,
+  }
 }
 
 /** `moved to`, `live in` and `based at` tell a place alike. */
@@ -305,13 +328,20 @@ function isSingle (before: Claim, now: Claim, from: Phrase, to: Phrase): boolean
   }
   if (SINGLE.get(verb)?.has(to.preposition) === true) {
     // `I work at Acme`, `I work at night`
-    return verb !== 'work' || to.preposition === 'as' || (from.isNamed && to.isNamed)
+    if (verb === 'work') return to.preposition === 'as' || (from.isNamed && to.isNamed)
+    // `I write in Python` says nothing of another language, and `I prefer dark mode` nothing of short answers.
+    if (OF_THINGS.has(verb) && now.of === '' && !now.isChange) return hasOther(before, now, to)
+    return verb !== 'prefer' || now.isChange || hasOther(before, now, to) || areAlike(from, to)
   }
   if (verb === 'go') return now.isChange && to.preposition === 'to' && from.isNamed && to.isNamed
   if (!now.isChange || ADDITIVE.has(verb) || !STATE_STEMS.has(verb) || from.preposition !== to.preposition) return false
   // The same frame around it: `I use Vim for notes`, `I eat a vegan diet`.
-  return CHANGING.has(verb) || hasOther(before, now, to) ||
-    (from.words.length > 1 && from.words.at(-1) === to.words.at(-1))
+  return CHANGING.has(verb) || hasOther(before, now, to) || (from.words.length > 1 && areAlike(from, to))
+}
+
+/** Whether two values are of one sort: a word each, or with the same last word, as `dark mode` and `light mode`. */
+function areAlike ({ words: one }: Phrase, { words: other }: Phrase): boolean {
+  return (one.length === 1 && other.length === 1) || one.at(-1) === other.at(-1)
 }
 
 /** Whether another phrase of both is the same. */
@@ -343,7 +373,7 @@ function isSingleState (before: Claim, now: Claim, from: Phrase, to: Phrase): bo
   if (to.words.some((word) => NO_PLACE.has(word))) return false
   if (now.of === '' && now.owner === undefined) {
     return (areNamed && now.isChange && before.isChange) ||
-      (now.isChange && from.words.length > 1 && from.words.at(-1) === to.words.at(-1))
+      (now.isChange && from.words.length > 1 && areAlike(from, to))
   }
   return now.of !== '' && (areNamed || now.isChange)
 }

@@ -4,6 +4,7 @@ import type { Clock } from '../base/clock.js'
 import { DAY_MS } from '../base/days.js'
 import type { BankConfigStore, NewBankConfig } from './bank-configs.js'
 import { type MemoryValues, memoryValues } from './memory-fields.js'
+import type { ProposalStore } from './proposals.js'
 import type { Filters, PossiblyLate, SearchRequest, SearchResult } from './searches.js'
 
 export type { MessageFields, Metadata } from './memory-fields.js'
@@ -560,6 +561,8 @@ export interface VectorStore {
    * Adds memories with their ids, all or none. A conflict is an equal id or an equal fingerprint, also within the call.
    */
   import (bank: BankKey, memories: readonly NewMemory[], options: ImportOptions): Promise<ImportOutcome>
+  /** Keeps what may supersede what; only in a store with `revise`. */
+  readonly proposals?: ProposalStore
   /** Stores the configuration of banks. Without it, banks have no configuration and `import` never receives one. */
   readonly bankConfigs?: BankConfigStore
   /**

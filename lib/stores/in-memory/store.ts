@@ -16,6 +16,7 @@ import {
 } from '../vector-store.js'
 import { configBytes, InMemoryBankConfigs } from './bank-configs.js'
 import { Bank, Capacity, Entry, neededBytes } from './bank.js'
+import { InMemoryProposals } from './proposals.js'
 import {
   collectStatistics, conversationsPage, countDays, countUpTo, listPage, neighbourhood, noStatistics, summarise,
   unembeddedPage,
@@ -41,6 +42,7 @@ const LONG_WRITE_TERMS = 20_000
  */
 export class InMemoryVectorStore implements VectorStore {
   readonly bankConfigs: InMemoryBankConfigs
+  readonly proposals: InMemoryProposals
   readonly #capacity: Capacity
   /** Those with memories. */
   readonly #banks = new Map<string, Bank>()
@@ -57,6 +59,7 @@ export class InMemoryVectorStore implements VectorStore {
   constructor ({ maximumBytes }: { maximumBytes?: number | undefined } = {}) {
     this.#capacity = new Capacity(maximumBytes)
     this.bankConfigs = new InMemoryBankConfigs(this.#capacity)
+    this.proposals = new InMemoryProposals(async (key, now) => await this.#bank(key, now))
   }
 
   /** Estimated bytes of memories and configurations. */
@@ -293,6 +296,7 @@ export class InMemoryVectorStore implements VectorStore {
     const memoryCount = bank?.size ?? 0
     if (bank !== undefined) this.#drop(bank, bank.bytes)
     this.#removed.delete(bankKeyString(key))
+    this.proposals.remove(key)
     return { memoryCount, configRemoved: this.bankConfigs.remove(key, now) }
   }
 

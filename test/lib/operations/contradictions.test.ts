@@ -4,7 +4,7 @@ import t from 'tap'
 import { findSuperseded, type Comparable } from '../../../lib/operations/contradictions.js'
 
 const memory = (text: string, more: Partial<Comparable> = {}): Comparable => ({
-  text, speaker: 'Ann', occurredAt: null, trust: 'trusted', ...more,
+  text, speaker: 'Ann', occurredAt: null, trust: 'trusted', key: null, ...more,
 })
 /** Why the later text may supersede the earlier one. */
 const because = (said: string, later: string, ofSaid: Partial<Comparable> = {}, ofLater: Partial<Comparable> = {}) => (
@@ -15,6 +15,7 @@ const CHANGES: Array<[string, string, string]> = [
   ['value', 'I work at Acme as an accountant.', 'Hi all! I work at Globex now.'],
   ['value', 'My favorite color is blue.', 'my favourite colour is green'],
   ['value', 'I prefer tea over coffee in the mornings', 'I prefer coffee over tea in the mornings'],
+  ['value', 'The user prefers dark mode.', 'The user prefers light mode.'],
   ['value', 'We use Jira for tickets.', 'We moved from Jira to Linear for tickets.'],
   ['value', 'Tom and I are dating.', 'Tom and I broke up.'],
   ['place', 'I live in Rome near the river.', 'I moved to Milan last month.'],
@@ -23,6 +24,10 @@ const CHANGES: Array<[string, string, string]> = [
   ['number', 'My rent is 900 euros a month.', 'My rent is €1,050 a month now.'],
   ['number', 'The meeting is at 3 pm on Monday.', 'The meeting is at 4 pm on Monday.'],
   ['number', 'The deadline for the report is 12 May.', 'The deadline for the report is May 19th.'],
+  ['number', 'The meeting with the bank is on Tuesday.', 'The meeting with the bank was moved to Friday.'],
+  ['number', 'My flight to Tokyo is on 2 October.', 'They moved my flight to Tokyo to 5 October.'],
+  ['value', 'My wifi password is bluebird.', 'I changed my wifi password to nightowl.'],
+  ['place', 'The kickoff is in Hamburg.', 'They moved the kickoff from Hamburg to Bremen.'],
   ['number', 'The app is at version 2.3.1.', 'The app is at version 2.4.0.'],
   ['number', 'I have two cats.', 'I have three cats.'],
   ['negation', 'I smoke a pack a day.', 'I gave up smoking three weeks ago.'],
@@ -52,6 +57,19 @@ const BOTH_STAND: Array<[string, string]> = [
   ['The meeting is at 3 pm.', 'The meeting is at 15:00.'],
   ['The trail is 5 km long.', 'The trail is 3.1 miles long.'],
   ['I have two cats.', 'I have 2 cats.'],
+  ['I prefer dark mode.', 'I prefer short answers.'],
+  ['The deadline is 12 May.', 'We moved the fridge to the kitchen.'],
+  ['I live in Rome.', 'The meeting was moved to Milan.'],
+  ['I drink one coffee in the morning.', 'I drink two coffees at work.'],
+  ['User is a software engineer.', 'User is a mother of two.'],
+  ["User's sister lives in Oslo.", "User's brother lives in Bergen."],
+  ['The service runs on port 8080.', 'The database runs on port 5432.'],
+  ['I work from home on Mondays.', 'I work from Lisbon in summer.'],
+  ['I write in Python.', 'I write in Go.'],
+  ['I keep it in the fridge.', 'I keep it in the drawer.'],
+  ['I have a meeting at 3 pm.', 'I have a meeting at 5 pm.'],
+  ["I'm not hungry.", "I'm hungry now."],
+  ['I know.', "I don't know."],
   ['I eat fish.', "I don't eat shellfish."],
   ['I eat meat.', "I don't eat meat on Fridays."],
   ['I drink coffee.', 'I stopped drinking coffee on Fridays.'],

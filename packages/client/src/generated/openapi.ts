@@ -456,6 +456,80 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/banks/{bank_id}/proposals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List which memories may take the place of others
+         * @description What retain found where the bank asks for it (`signal_quality.proposals`): a memory that has the same subject as an older one and another value, number, negation or place, or nearly the same words. Nothing changes until a proposal is accepted.
+         */
+        get: operations["listProposals"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/banks/{bank_id}/proposals/{proposal_id}/accept": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Let a memory take the place of the older one */
+        post: operations["acceptProposal"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/banks/{bank_id}/proposals/{proposal_id}/dismiss": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Leave both memories as they are */
+        post: operations["dismissProposal"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/banks/{bank_id}/proposals/{proposal_id}/undo": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Take the decision about a proposal back
+         * @description Restores the older memory when the proposal was accepted. The proposal is open again.
+         */
+        post: operations["undoProposal"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/banks/{bank_id}/config": {
         parameters: {
             query?: never;
@@ -1060,7 +1134,7 @@ export interface components {
                     max_metadata_size_bytes?: number;
                 };
             };
-            /** @description Deduplication. */
+            /** @description Deduplication and proposals. */
             signal_quality?: {
                 /** @description What retain does with a memory that nearly repeats one in the bank. */
                 dedup?: {
@@ -1071,6 +1145,16 @@ export interface components {
                     action?: "off" | "skip" | "warn" | "update";
                     /** @description Minimum cosine of the word counts, without stop words, at which a memory counts as a near-duplicate. Memories that differ in numbers, negations or document, or in the order of the same words, are never near-duplicates. Default 0.9. */
                     threshold?: number;
+                };
+                /** @description What retain does with a memory that may take the place of an older one. */
+                proposals?: {
+                    /**
+                     * @description propose: retain compares a memory with the similar ones of the bank, and notes which it may supersede. It costs a search for each memory. Default off.
+                     * @enum {string}
+                     */
+                    mode?: "off" | "propose";
+                    /** @description Kinds that are accepted at once: the older memory is superseded in the same write, which can be undone. The others wait for somebody's decision. Default none. */
+                    accept?: ("value" | "number" | "negation" | "place" | "near_duplicate")[];
                 };
             };
             /** @description How recall ranks memories. */
@@ -2712,6 +2796,55 @@ export interface components {
             memory_ids: string[];
             /** @description The messages, oldest first; for a caller that may also read the bank, and not for a repeat by idempotency key. */
             messages?: components["schemas"]["StoredMessage"][];
+        };
+        /**
+         * @description That a memory may take the place of an older one.
+         * @example {
+         *       "id": "01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e60",
+         *       "memory_id": "01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e5f",
+         *       "may_supersede": "01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e5e",
+         *       "because": "place",
+         *       "created_at": "2026-01-05T09:30:00.000Z",
+         *       "state": "open",
+         *       "decided_at": null,
+         *       "decided_by": null
+         *     }
+         */
+        Proposal: {
+            /** Format: uuid */
+            id: string;
+            /**
+             * Format: uuid
+             * @description UUIDv7.
+             * @example 01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e5f
+             */
+            memory_id: string;
+            /**
+             * Format: uuid
+             * @description UUIDv7.
+             * @example 01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e5f
+             */
+            may_supersede: string;
+            /** @description value, number, negation or place: another one in a statement about the same. near_duplicate: nearly the same words. */
+            because: string;
+            /** Format: date-time */
+            created_at: string;
+            state: components["schemas"]["ProposalState"];
+            /**
+             * Format: date-time
+             * @description Null while it is open.
+             */
+            decided_at: string | null;
+            /** @description The principal; null when the settings of the bank decided. */
+            decided_by: string | null;
+        };
+        /** @enum {string} */
+        ProposalState: "open" | "accepted" | "dismissed";
+        /** @description A page of proposals, newest first. */
+        ProposalsPage: {
+            proposals: components["schemas"]["Proposal"][];
+            /** @description Null on the last page. */
+            next_cursor: string | null;
         };
         /** @description The hits, best first. */
         RecallAnswer: {
@@ -4889,6 +5022,183 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["DeletedMessages"];
+                };
+            };
+        };
+    };
+    listProposals: {
+        parameters: {
+            query?: {
+                /** @description Number of entries in one page. Clamped to 1–200. Default 50. */
+                limit?: number;
+                /** @description `next_cursor` of the previous page. */
+                cursor?: string;
+                /** @description Default open. */
+                state?: "open" | "accepted" | "dismissed";
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Id of a bank.
+                 * @example user-alice
+                 */
+                bank_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of proposals, newest first. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "proposals": [
+                     *         {
+                     *           "id": "01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e60",
+                     *           "memory_id": "01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e5f",
+                     *           "may_supersede": "01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e5e",
+                     *           "because": "place",
+                     *           "created_at": "2026-01-05T09:30:00.000Z",
+                     *           "state": "open",
+                     *           "decided_at": null,
+                     *           "decided_by": null
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ProposalsPage"];
+                };
+            };
+        };
+    };
+    acceptProposal: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of a bank.
+                 * @example user-alice
+                 */
+                bank_id: string;
+                proposal_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description That a memory may take the place of an older one. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e60",
+                     *       "memory_id": "01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e5f",
+                     *       "may_supersede": "01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e5e",
+                     *       "because": "place",
+                     *       "created_at": "2026-01-05T09:30:00.000Z",
+                     *       "state": "open",
+                     *       "decided_at": null,
+                     *       "decided_by": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Proposal"];
+                };
+            };
+        };
+    };
+    dismissProposal: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of a bank.
+                 * @example user-alice
+                 */
+                bank_id: string;
+                proposal_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description That a memory may take the place of an older one. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e60",
+                     *       "memory_id": "01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e5f",
+                     *       "may_supersede": "01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e5e",
+                     *       "because": "place",
+                     *       "created_at": "2026-01-05T09:30:00.000Z",
+                     *       "state": "open",
+                     *       "decided_at": null,
+                     *       "decided_by": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Proposal"];
+                };
+            };
+        };
+    };
+    undoProposal: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of a bank.
+                 * @example user-alice
+                 */
+                bank_id: string;
+                proposal_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description That a memory may take the place of an older one. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e60",
+                     *       "memory_id": "01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e5f",
+                     *       "may_supersede": "01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e5e",
+                     *       "because": "place",
+                     *       "created_at": "2026-01-05T09:30:00.000Z",
+                     *       "state": "open",
+                     *       "decided_at": null,
+                     *       "decided_by": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Proposal"];
                 };
             };
         };
