@@ -16,6 +16,8 @@ import type { Call, Dependencies } from './dependencies.js'
 import { idempotentWrite, isCommitted, type KeyedWrite, type WriteResult } from './idempotency.js'
 import { LIMIT_ERRORS, operation } from './operation.js'
 import { type CheckedItem, checkItem, checkText, fingerprintOf, isInstruction, prepare } from './preparation.js'
+import { propose } from './proposals.js'
+import { refusalOf } from './refusals.js'
 import {
   AppendMessagesAnswer, AppendMessagesRequest, BankId, ConversationsAnswer, DeleteConversationRequest,
   DeletedMessages, MAX_MESSAGES, MessagesAnswer, MessagesRequest, pageFields, PoppedMessages, PopMessagesRequest,
@@ -170,7 +172,7 @@ async function appendOnce (deps: Dependencies, append: Append): Promise<WriteRes
   } catch (error) {
     if (isCommitted(error)) deps.indexer.scheduleVectors(bank.key, undefined)
     else for (const admission of admitted) admission.release()
-    throw error
+    throw refusalOf(error)
   }
 }
 
@@ -220,7 +222,10 @@ async function writePlan (
   const { key, settings } = bank
   const trust = live.current.trust.of(call.context)
   const changedBy = call.context.principal ?? null
-  const prepared = await prepare(added.map((memory) => ({ ...memory, trust, changedBy })), call.signal)
+  const { prepared, proposals } = await propose(
+    deps, key, settings.signal_quality.proposals,
+    await prepare(added.map((memory) => ({ ...memory, trust, changedBy })), call.signal),
+  )
   const memories = await indexer.index(prepared, settings.retrieval.chunk_max_characters, call.signal)
   call.signal?.throwIfAborted()
   const redactions = sent.flatMap((one) => one?.item.redactions.map((name) => `${one.at}${name}`) ?? [])
@@ -235,6 +240,7 @@ async function writePlan (
   if (memories.length === 0 && idempotency === undefined) return answer
   await store.insert(key, memories, { now: clock(), idempotency, signal: call.signal, expectNew: true })
   indexer.scheduleVectors(key, memories)
+  if (proposals.length > 0) await store.proposals!.add(key, proposals)
   return answer
 }
 

@@ -323,6 +323,19 @@ await t.test('blocked metadata is removed and named, and suspicious messages are
   })
 })
 
+await t.test('a message may supersede another, and the transcript brings neither back', async (t) => {
+  const app = await testApp(t, {
+    file: { signal_quality: { proposals: { mode: 'propose', accept: ['place'] } } },
+  })
+  const ada = (content: string) => ({ role: 'user', name: 'Ada', content })
+  const talk = [ada('I live in Rome.'), { role: 'assistant', content: 'Nice.' }, ada('I live in Milan now.')]
+  await append('moves', talk.slice(0, 2), app)
+  const { memory_ids: ids } = await append('moves', talk, app)
+  t.match((await app.get(`/v1/banks/moves/memories/${ids[0]}`)).json(), { state: 'superseded', superseded_by: ids[2] })
+  t.match((await app.get('/v1/banks/moves/proposals?state=accepted')).json().proposals, [{ memory_id: ids[2] }])
+  t.match(await append('moves', talk, app), { stored: 0, repeated: 3, memory_ids: ids })
+})
+
 await t.test('each operation needs its permission', async (t) => {
   const { app } = await testApp(t, { file: ONE_PERMISSION_EACH })
   const url = pathOf('team')
