@@ -30,8 +30,8 @@ export const listProposals = operation({
   permission: 'read',
   summary: 'List which memories may take the place of others',
   description: 'What retain found where the bank asks for it (`signal_quality.proposals`): a memory that has the ' +
-    'same subject as an older one and another value, number, negation or place, or nearly the same words. Nothing changes ' +
-    'until a proposal is accepted.',
+    'same subject as an older one and another value, number, negation or place, or nearly the same words. Nothing ' +
+    'changes until a proposal is accepted.',
   request: strict({ bank_id: BankId, ...ProposalsQuery.properties }),
   answer: ProposalsAnswer,
   errors: ['not_supported'],

@@ -211,12 +211,13 @@ export interface ListBanksRequest {
 }
 
 export interface Scan {
+  /** The number of memories, and of the versions that follow. */
   readonly count: number
   /**
    * To be iterated once. A reader that stops before the end calls `return`, where the store provides it, even before
    * the first memory: it releases the resources held for the reader.
    */
-  readonly memories: AsyncIterable<Memory> & { return?: (value?: undefined) => Promise<unknown> }
+  readonly memories: AsyncIterable<Memory | Version> & { return?: (value?: undefined) => Promise<unknown> }
 }
 
 /** What every write receives in addition to its memories or its selection of them. */
@@ -554,9 +555,11 @@ export interface VectorStore {
   listConversations? (bank: BankKey, request: ListConversationsRequest): Promise<ConversationSummary[]>
   /**
    * The bank as of the call, oldest first, however long the reading takes.
+   * @param isWhole whether superseded and retired memories follow, and each memory has its earlier versions, as
+   * Versions, after it; only a store with `revise` receives it
    * @param signal cancels a call that has not settled: it soon rejects with the signal's reason
    */
-  scan (bank: BankKey, now: number, signal?: AbortSignal): Promise<Scan>
+  scan (bank: BankKey, now: number, signal?: AbortSignal, isWhole?: boolean): Promise<Scan>
   /**
    * Adds memories with their ids, all or none. A conflict is an equal id or an equal fingerprint, also within the call.
    */

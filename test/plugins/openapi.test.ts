@@ -136,7 +136,7 @@ const codes: Record<string, readonly ErrorCode[]> = {
   adminGetBankConfig: admin,
   adminResetBankConfig: [...admin, 'not_supported'],
   reloadConfiguration: [...admin, ...body, 'configuration_invalid', 'restart_required', 'not_supported'],
-  exportBank: [...caller, 'too_many_streams'],
+  exportBank: [...caller, 'too_many_streams', 'not_supported'],
   importBank: [...caller, ...repeated, ...limits, 'body_too_large', 'unsupported_media_type', 'model_output_invalid'],
   whoami: caller,
   listSources: admin,

@@ -21,7 +21,8 @@ async function proposals ({ get }: TestApp, query = ''): Promise<Proposal[]> {
 }
 
 async function texts ({ get }: TestApp, state = 'current'): Promise<string[]> {
-  const { memories } = (await get(`/v1/banks/home/memories?state=${state}`)).json<{ memories: Array<{ text: string }> }>()
+  const response = await get(`/v1/banks/home/memories?state=${state}`)
+  const { memories } = response.json<{ memories: Array<{ text: string }> }>()
   return memories.map(({ text }) => text).sort()
 }
 
@@ -99,7 +100,8 @@ t.test('proposals have pages, newest first', async (t) => {
   await app.retain('home', 'I live in Turin.', ADA)
   const all = await proposals(app)
   t.ok(all.length >= 3)
-  const first = (await app.get('/v1/banks/home/proposals?limit=2')).json<{ proposals: Proposal[], next_cursor: string }>()
+  const response = await app.get('/v1/banks/home/proposals?limit=2')
+  const first = response.json<{ proposals: Proposal[], next_cursor: string }>()
   const second = await proposals(app, `?limit=200&cursor=${first.next_cursor}`)
   t.same([...first.proposals, ...second], all)
 })

@@ -151,6 +151,7 @@ export class InMemoryVectorStore implements VectorStore {
         metadata: {},
         tokens: TokenCount.of(''),
         ...optionalValues(({ name }) => name === 'expiresAt' ? memory.expiresAt : null),
+        message: null,
         reason: null,
         fingerprint: '',
         redacted: true,
@@ -270,9 +271,17 @@ export class InMemoryVectorStore implements VectorStore {
     return bank === undefined ? [] : await conversationsPage(bank, request)
   }
 
-  async scan (key: BankKey, now: number, signal?: AbortSignal): Promise<Scan> {
-    const entries = (await this.#bank(key, now))?.ordered.snapshot() ?? []
+  async scan (key: BankKey, now: number, signal?: AbortSignal, isWhole = false): Promise<Scan> {
+    const bank = await this.#bank(key, now)
+    const entries = bank?.ordered.snapshot() ?? []
     signal?.throwIfAborted()
+    if (isWhole && bank?.hasPast === true) {
+      const last = [...entries, ...bank.past.ordered.snapshot().filter(({ isLast }) => isLast)]
+      const all = last.flatMap((entry) => [
+        entry, ...earlierOf(bank, entry).toSorted((a, b) => b.memory.version - a.memory.version),
+      ])
+      return { count: all.length, memories: (async function * () { for (const { memory } of all) yield memory })() }
+    }
     return {
       count: entries.length,
       memories: (async function * () { for (const { memory } of entries) yield memory })(),

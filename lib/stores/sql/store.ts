@@ -189,11 +189,13 @@ export class SqlVectorStore extends SqlReader implements VectorStore {
     return this.#space === undefined ? [] : await this.unembeddedOf(this.#space, request)
   }
 
-  async scan (bank: BankKey, now: number, signal?: AbortSignal): Promise<Scan> {
+  async scan (bank: BankKey, now: number, signal?: AbortSignal, isWhole = false): Promise<Scan> {
     const { schema, shared = true } = this.#options
     const readAheadBytes = shared ? READ_AHEAD_BYTES : UNSHARED_READ_AHEAD_BYTES
     const onEnd = await this.#exports.acquire({ signal })
-    return await openScan({ executor: this.#executor, schema, bank, now, signal, readAheadBytes, onEnd })
+    return await openScan({
+      executor: this.#executor, schema, bank, now, isWhole, signal, readAheadBytes, onEnd,
+    })
   }
 
   async import (bank: BankKey, memories: readonly NewMemory[], options: ImportOptions): Promise<ImportOutcome> {

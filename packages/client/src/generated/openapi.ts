@@ -1768,11 +1768,85 @@ export interface components {
             bank_id?: string;
             /** Format: date-time */
             exported_at?: string;
+            /** @description Number of the lines that follow. */
             memory_count?: number;
             /** @description The configuration of a bank as its admins set it. */
             config?: components["schemas"]["BankConfig"];
         };
-        ExportLine: components["schemas"]["ExportHeader"] | components["schemas"]["Memory"];
+        ExportLine: components["schemas"]["ExportHeader"] | components["schemas"]["ExportedMemory"];
+        /** @description A memory of an export or, with `ended_at`, an earlier version of one. */
+        ExportedMemory: {
+            /**
+             * Format: uuid
+             * @description UUIDv7.
+             * @example 01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e5f
+             */
+            memory_id: string;
+            /**
+             * @description Id of a bank.
+             * @example user-alice
+             */
+            bank_id: string;
+            /** @description The whole text of the memory. */
+            text: string;
+            tags: string[];
+            metadata: components["schemas"]["Metadata"];
+            /**
+             * Format: date-time
+             * @description When the event that the memory describes happened.
+             */
+            occurred_at: string | null;
+            /** Format: date-time */
+            retained_at: string;
+            /**
+             * Format: date-time
+             * @description When the memory expires.
+             */
+            expires_at: string | null;
+            document_id: string | null;
+            source: string | null;
+            /** @description Who said it: a name, `user` or `assistant`. Null when nobody is stated. */
+            speaker: string | null;
+            message?: components["schemas"]["MessageFields"];
+            /** @description How far the memory may be believed, decided when it was written: by its writer, and `suspect` when it looks like an instruction to a model or hides text. */
+            trust: components["schemas"]["TrustLevel"];
+            /** @description Counts the changes of the memory from 1; in quotes, its entity tag. */
+            version: number;
+            state: components["schemas"]["MemoryState"];
+            /** @description The slot that the memory fills, such as `ada/employer`. */
+            key?: string;
+            /**
+             * Format: date-time
+             * @description From when on it is so in the world.
+             */
+            valid_from?: string;
+            /**
+             * Format: date-time
+             * @description Until when it was so in the world, exclusive.
+             */
+            valid_until?: string;
+            /** @description The memories whose place it took. */
+            supersedes?: string[];
+            /**
+             * Format: uuid
+             * @description The memory that took its place.
+             */
+            superseded_by?: string;
+            kind?: components["schemas"]["MemoryKind"];
+            /** @description The memories that a fact was derived from. */
+            derived_from?: string[];
+            /**
+             * Format: date-time
+             * @description When this version was made; absent of the first one, made at `retained_at`.
+             */
+            changed_at?: string;
+            changed_by?: string;
+            reason?: string;
+            /** Format: date-time */
+            ended_at?: string;
+            /** @enum {boolean} */
+            redacted?: true;
+        };
         /** @description An invalid field and what is wrong with it. */
         FieldError: {
             /** @description The field as the caller wrote it, for instance `items[3].tags`. */
@@ -2402,7 +2476,7 @@ export interface components {
             skipped: number;
             overwritten: number;
         };
-        ImportLine: components["schemas"]["ExportHeader"] | components["schemas"]["Memory"] | components["schemas"]["ImportedMemory"];
+        ImportLine: components["schemas"]["ExportHeader"] | components["schemas"]["ExportedMemory"] | components["schemas"]["ImportedMemory"];
         /** @description A memory to import. Members may also be null, which means absent. */
         ImportedMemory: {
             /**
@@ -2472,6 +2546,13 @@ export interface components {
             changed_at?: string;
             changed_by?: string;
             reason?: string;
+            /**
+             * Format: date-time
+             * @description Of a version that is not the last: when the next one was made. RFC 3339 with an offset.
+             */
+            ended_at?: string;
+            /** @description Whether what a version said was removed. */
+            redacted?: boolean;
         };
         /** @description The place of rate limits, when it is a Valkey or Redis. */
         LimitsStoreHealth: {
@@ -5503,7 +5584,10 @@ export interface operations {
     };
     exportBank: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Whether superseded and retired memories follow the current ones, and each memory has its earlier versions after it. Default false. */
+                versions?: boolean;
+            };
             header?: never;
             path: {
                 /**

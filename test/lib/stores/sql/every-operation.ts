@@ -141,7 +141,8 @@ async function everyChange (store: SqlVectorStore, key: BankKey): Promise<void> 
   await store.proposals.list(key, { state: 'open', now: NOW, limit: 9 })
   await store.proposals.list(key, { state: 'dismissed', now: NOW, limit: 9 })
   await store.proposals.get(key, proposal.proposalId, NOW)
-  await store.proposals.decide(key, proposal.proposalId, 'open', { state: 'dismissed', decidedAt: NOW, decidedBy: null })
+  const decision = { state: 'dismissed', decidedAt: NOW, decidedBy: null } as const
+  await store.proposals.decide(key, proposal.proposalId, 'open', decision)
   const earlier = { ...first, endedAt: NOW, redacted: false }
   await store.import(key, [
     { ...first, version: 2, state: 'retired', earlier: [earlier] }, third,
