@@ -5,6 +5,18 @@ import { MAX_SPEAKER_CHARACTERS } from './speaker.js'
 
 export type Metadata = Record<string, string | number | boolean | null>
 
+/** Of a memory that is a message of a conversation, which its `documentId` names. */
+export interface MessageFields {
+  /** For instance `user` or `assistant`. */
+  readonly role: string
+  readonly name?: string
+  /** Given by whoever sent it; unique in its conversation. */
+  readonly id?: string
+  /** How many messages stand before it, from 0; those with instructions for the model are not counted. */
+  readonly position: number
+  /** Equal for messages of one role, name and text as they were sent. */
+  readonly digest: string
+}
 /**
  * Whether a memory is what its bank holds to be so. superseded: another memory took its place. retired: somebody took
  * it back. Both are kept with their texts, and only readers who ask for history find them.
@@ -24,6 +36,7 @@ interface Values {
   /** Ids of memories. */
   ids: readonly string[]
   object: Readonly<Metadata>
+  message: MessageFields
   /** A positive integer. */
   count: number
   /** Milliseconds since the epoch; RFC 3339 on the wire. */
@@ -69,6 +82,9 @@ export const trust = (description: string) => Type.Enum([...TRUST_LEVELS], { tit
 export const MemoryId = Type.String({
   format: 'uuid', description: 'UUIDv7.', examples: ['01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e5f'],
 })
+/** Of the role and of the id of a message. */
+export const MAX_ROLE_CHARACTERS = 64
+export const MAX_MESSAGE_ID_CHARACTERS = 255
 /** Maximum number of tags of a memory or a filter. */
 export const MAX_TAGS = 100
 const Tag = Type.String({ minLength: 1, maxLength: 128 })
@@ -84,6 +100,24 @@ export const MetadataSchema = Type.Unsafe<Metadata>({
     'send an id beyond 2^53 as a string.',
 })
 
+const MessageSchema = Type.Unsafe<MessageFields>({
+  title: 'MessageFields',
+  type: 'object',
+  properties: {
+    role: { type: 'string', minLength: 1, maxLength: MAX_ROLE_CHARACTERS },
+    name: { type: 'string', minLength: 1, maxLength: MAX_SPEAKER_CHARACTERS },
+    id: { type: 'string', minLength: 1, maxLength: MAX_MESSAGE_ID_CHARACTERS },
+    position: {
+      type: 'integer', minimum: 0, maximum: 1e9, description: 'How many messages stand before it, from 0.',
+    },
+    digest: {
+      type: 'string', minLength: 1, maxLength: 64, description: 'Equal for messages of one role, name and text.',
+    },
+  },
+  required: ['role', 'position', 'digest'],
+  additionalProperties: false,
+  description: 'What the memory is in its conversation, which `document_id` names.',
+})
 /** Maximum number of memories that one supersedes by their ids. */
 export const MAX_SUPERSEDED = 100
 const MAX_KEY_CHARACTERS = 256
@@ -182,6 +216,16 @@ export const MEMORY_FIELDS = {
       '`metadata.speaker`, else the role of a chat message in `metadata.role`. It is kept as `metadata.speaker`.'),
     event: true,
     example: 'Alice',
+  },
+  /** A retain makes no messages: they come through the operations on conversations. */
+  message: {
+    column: 'message',
+    kind: 'message',
+    life: true,
+    nullable: true,
+    answered: MessageSchema,
+    told: true,
+    imported: MessageSchema,
   },
   /** Decided at write time. */
   trust: {
@@ -452,7 +496,8 @@ export const importedSchemas: ImportedSchemas = mapped(
 /** Of a memory without the members that have nothing in them. */
 export const viewedSchemas: ViewedSchemas = mapped(ANSWERED, 'column', (field) => {
   if (!isOmitted(field) && field.told !== true) return field.answered
-  return Type.Optional(field.nullable === true ? Type.Unsafe({ ...field.answered, type: 'string' }) : field.answered!)
+  const type = field.kind === 'message' ? 'object' : 'string'
+  return Type.Optional(field.nullable === true ? Type.Unsafe({ ...field.answered, type }) : field.answered!)
 })
 
 type ViewedMembers = {

@@ -13,6 +13,7 @@ interface RowValues {
   texts: string[]
   ids: string[]
   object: string
+  message: string
   count: number
   instant: number
   trust: string
