@@ -130,6 +130,32 @@ const SAMPLES: Record<string, Sample[]> = {
       retained_before: '2030-01-01T00:00:00Z',
     }),
   ],
+  'PATCH /v1/banks/:bank_id/memories/:memory_id': [
+    json({
+      content: 'Ada feeds the otter.',
+      tags: ['a'],
+      metadata: { k: null },
+      speaker: null,
+      occurred_at: '2025-01-01T00:00:00Z',
+      key: 'ada/otter',
+      valid_from: '2025-01-01T00:00:00Z',
+      valid_until: null,
+      reason: 'why',
+    }, { 'if-match': '"1"' }),
+    sample([], { 'content-type': 'application/merge-patch+json' }, { tags: null }),
+  ],
+  'POST /v1/banks/:bank_id/memories/:memory_id/retire': [
+    json({ reason: 'superseded', by: ID, note: 'why' }), json({ reason: 'other' }, { 'if-match': '"1"' }),
+  ],
+  'POST /v1/banks/:bank_id/memories/:memory_id/restore': [json({ note: 'why' }, { 'if-match': '*' })],
+  'POST /v1/banks/:bank_id/memories/:memory_id/versions/:version/redact': [json({})],
+  'POST /v1/banks/:bank_id/rollback': [json({ to: '2026-01-01T00:00:00Z', dry_run: true })],
+  'POST /v1/banks/:bank_id/proposals/:proposal_id/accept': [json({})],
+  'POST /v1/banks/:bank_id/proposals/:proposal_id/dismiss': [json({})],
+  'POST /v1/banks/:bank_id/proposals/:proposal_id/undo': [json({})],
+  'GET /v1/banks/:bank_id/proposals': [sample([['limit', '5'], ['state', 'accepted']])],
+  'GET /v1/banks/:bank_id/memories/:memory_id/versions': [sample()],
+  'GET /v1/banks/:bank_id/export': [sample([['versions', 'true']])],
   'POST /v1/banks/:bank_id/conversations/:conversation_id/messages': [
     json({
       messages: [
