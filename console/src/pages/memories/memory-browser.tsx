@@ -2,6 +2,7 @@ import { useRef, useState } from 'preact/hooks'
 import { FirstCall } from '../../components/first-call.js'
 import { FormDialog } from '../../components/form-dialog.js'
 import { usePermissions } from '../../components/permission.js'
+import { StateSelect } from '../../components/state-select.js'
 import { Failure } from '../../components/states.js'
 import { changeParams, route } from '../../state/router.js'
 import { client } from '../../state/session.js'
@@ -93,6 +94,9 @@ export function MemoryBrowser ({ bank }: { bank: string }) {
         <section aria-labelledby='list'>
           <div class='memories-head'>
             <h2 id='list' ref={heading} tabIndex={-1}>{isSearching ? 'Search results' : 'All memories'}</h2>
+            <StateSelect
+              class='small' aria-label='State' value={filters.state} onChange={(state) => { applyFilters({ state }) }}
+            />
             {!isSearching && (
               <>
                 <p role='status'>{rows.count !== undefined &&
@@ -131,7 +135,8 @@ export function MemoryBrowser ({ bank }: { bank: string }) {
         </section>
         {memory !== '' && (
           <MemoryView
-            key={memory} bank={bank} id={memory} focusRequests={focusRequests} onClose={closeMemory}
+            key={memory} bank={bank} id={memory} focusRequests={focusRequests} isGranted={isGranted}
+            onClose={closeMemory} onChanged={reload}
             onForget={({ memory_id: id }) => { setSelection({ memory_ids: [id] }) }}
           />
         )}
