@@ -1,7 +1,5 @@
 import t from 'tap'
 import type { Memory } from '../../packages/client/src/index.js'
-import { filtersOf, forgetFilters, countFilters, listRequest, searchRequest } from
-  '../../console/src/pages/memories/filters.js'
 import { patchOf } from '../../console/src/pages/memories/memory-draft.js'
 import { fieldChanges, type MemoryVersion } from '../../console/src/pages/memories/version-changes.js'
 import { formatTime } from '../../console/src/text/format.js'
@@ -29,9 +27,8 @@ const MEMORY: Memory = {
 t.test('a patch has what was changed, and null for what is removed', async (t) => {
   t.same(patchOf(MEMORY, {}), {})
   t.same(patchOf(MEMORY, { content: MEMORY.text, tags: ['work'], validFrom: '2024-03-01T00:00:00.000Z' }), {})
-  t.same(patchOf(MEMORY, { content: 'Alice works at Globex.', tags: ['work', 'now'], validUntil: '2026-01-01T00:00Z' }), {
-    content: 'Alice works at Globex.', tags: ['work', 'now'], valid_until: '2026-01-01T00:00Z',
-  })
+  const [content, tags, until] = ['Alice works at Globex.', ['work', 'now'], '2026-01-01T00:00:00Z'] as const
+  t.same(patchOf(MEMORY, { content, tags: [...tags], validUntil: until }), { content, tags, valid_until: until })
   t.same(patchOf(MEMORY, { tags: [], key: '', validFrom: '' }), { tags: null, key: null, valid_from: null })
 })
 
@@ -58,7 +55,12 @@ t.test('two texts are compared word by word', async (t) => {
 t.test('the fields that differ between two versions are named', async (t) => {
   const { text, memory_id: _, bank_id: __, ...fields } = MEMORY
   const first: MemoryVersion = {
-    ...fields, content: text, changed_at: MEMORY.retained_at, changed_by: null, reason: null, ended_at: null,
+    ...fields,
+    content: text,
+    changed_at: MEMORY.retained_at,
+    changed_by: null,
+    reason: null,
+    ended_at: null,
     redacted: false,
   }
   t.same(fieldChanges(first, { ...first, version: 2, content: 'Other.', changed_by: 'user:bob' }), [])
@@ -72,22 +74,4 @@ t.test('the fields that differ between two versions are named', async (t) => {
     { label: 'Tags', before: 'work', after: '' },
     { label: 'Metadata', before: '', after: '{"n":1}' },
   ])
-})
-
-t.test('a list and a search are of the state and the instants of the URL, and a forget has no such filters', async (t) => {
-  const [asOf, validAt] = ['2026-01-01T00:00:00Z', '2025-01-01T00:00:00Z']
-  const filters = filtersOf(new URLSearchParams({ state: 'history', as_of: asOf, valid_at: validAt, tag: 'x' }))
-  const read = { bank_id: 'b', tags: ['x'], tags_match: 'any', state: 'history', as_of: asOf, valid_at: validAt }
-  t.same(listRequest('b', filters, undefined), read)
-  t.same(searchRequest('b', 'tea', filters, undefined, 10), {
-    ...read, query: 'tea', strategies: ['lexical'], max_results: 10,
-  })
-  t.equal(countFilters(filters, undefined), 4)
-  for (const name of ['state', 'as_of', 'valid_at']) {
-    const value = name === 'state' ? 'all' : asOf
-    t.equal(forgetFilters(filtersOf(new URLSearchParams({ tag: 'x', [name]: value })), undefined), undefined, name)
-  }
-  t.same(forgetFilters(filtersOf(new URLSearchParams({ tag: 'x', state: 'other' })), undefined), {
-    tags: ['x'], tags_match: 'any',
-  })
 })

@@ -40,7 +40,10 @@ export function MemoryView ({ bank, id, focusRequests, isGranted, onForget, onCh
   return (
     <section
       class='card memories-view' aria-labelledby='memory'
-      onKeyDown={(event) => { if (event.key === 'Escape') onClose() }}
+      // A dialog within it has prevented the default of its Escape.
+      onKeyDown={(event) => {
+        if (event.key === 'Escape' && !event.defaultPrevented && !event.isComposing) onClose()
+      }}
     >
       <div class='memories-head'>
         <h2 id='memory' ref={heading} tabIndex={-1}>One memory</h2>
