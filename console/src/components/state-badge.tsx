@@ -7,7 +7,7 @@ export function StateBadge ({ memory }: { memory: Pick<Memory, 'state' | 'valid_
   if (state === 'current') return null
   return (
     <>
-      <span class={state === 'retired' ? 'badge warning' : 'badge'}>{state}</span>
+      <span class={state === 'retired' ? 'badge warning' : 'badge'}>{state}</span>{' '}
       {until !== undefined && <span>so until <Time at={until} /></span>}
     </>
   )

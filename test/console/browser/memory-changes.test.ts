@@ -105,12 +105,19 @@ consoleTest('superseded memories are marked, linked, and found at an instant', {
   const { memory_id: old } = await client().retain({
     bank_id: bank, content: 'Ada works at Acme.', key: 'ada/employer', valid_from: '2024-03-01T00:00:00Z',
   })
-  const [{ retained_at: retained }] = [await client().getMemory({ bank_id: bank, memory_id: old })]
-  const { memory_id: id } = await client().retain({
-    bank_id: bank, content: 'Ada works at Globex.', key: 'ada/employer', valid_from: '2026-01-01T00:00:00Z',
-  })
+  const { retained_at: retained } = await client().getMemory({ bank_id: bank, memory_id: old })
   await page.goto(url(`memories?bank=${bank}`))
   await signInAs(page, 'user:ada')
+  await page.getByRole('button', { name: 'Retain…' }).click()
+  const retain = page.getByRole('dialog', { name: 'Retain a memory' })
+  await retain.getByLabel('Content').fill('Ada works at Globex.')
+  await retain.getByLabel('Key').fill('ada/employer')
+  await retain.getByLabel('Valid from').fill('2026-01-01T01:00')
+  await retain.getByRole('button', { name: 'Store' }).click()
+  await retain.getByText('It supersedes 1 memory.').waitFor()
+  await retain.getByRole('button', { name: 'Close', exact: true }).last().click()
+  const { memories: [next] } = (await client().listMemories({ bank_id: bank }).pages().next()).value!
+  const { memory_id: id } = next!
   const list = page.getByRole('listbox', { name: 'Memories' })
   await list.getByText('Ada works at Globex.').waitFor()
   await hasCount(t, list.getByRole('option'), 1)
@@ -118,7 +125,7 @@ consoleTest('superseded memories are marked, linked, and found at an instant', {
   await list.getByText('superseded').waitFor()
   await hasCount(t, list.getByRole('option'), 2)
   const row = list.getByRole('option').filter({ hasText: 'Acme' })
-  t.match(await row.textContent(), /supersededso until 1 Jan 2026, 01:00:00/)
+  t.match(await row.textContent(), /superseded so until 1 Jan 2026, 01:00:00/)
   await hasNoViolation(t, page, 'the list')
   await page.getByRole('button', { name: 'Forget…' }).click()
   const forget = page.getByRole('dialog', { name: 'What is to be forgotten?' })

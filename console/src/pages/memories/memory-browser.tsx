@@ -94,14 +94,16 @@ export function MemoryBrowser ({ bank }: { bank: string }) {
         <section aria-labelledby='list'>
           <div class='memories-head'>
             <h2 id='list' ref={heading} tabIndex={-1}>{isSearching ? 'Search results' : 'All memories'}</h2>
+            {!isSearching && (
+              <p role='status'>{rows.count !== undefined &&
+                `${formatNumber(rows.count)}${rows.isComplete ? '' : ' and more'}`}
+              </p>
+            )}
             <StateSelect
               class='small' aria-label='State' value={filters.state} onChange={(state) => { applyFilters({ state }) }}
             />
             {!isSearching && (
               <>
-                <p role='status'>{rows.count !== undefined &&
-                  `${formatNumber(rows.count)}${rows.isComplete ? '' : ' and more'}`}
-                </p>
                 <select
                   class='small' aria-label='Order' value={filters.order}
                   onChange={({ currentTarget }) => {

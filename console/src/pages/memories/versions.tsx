@@ -79,7 +79,7 @@ function Version ({ version, before, onRedact }: VersionProps) {
         </span>
         <StateBadge memory={version} />
       </p>
-      {reason !== null && <p class='memories-text'><SafeText text={reason} /></p>}
+      {reason !== null && <p class='memories-text'>Why: <SafeText text={reason} /></p>}
       {isRedacted
         ? <p class='hint'>Emptied: what it said is gone.</p>
         : (
