@@ -4,6 +4,7 @@ import type { Clock } from '../base/clock.js'
 import { DAY_MS } from '../base/days.js'
 import type { BankConfigStore, NewBankConfig } from './bank-configs.js'
 import { type MemoryValues, memoryValues } from './memory-fields.js'
+import type { ProposalStore } from './proposals.js'
 import type { Filters, PossiblyLate, SearchRequest, SearchResult } from './searches.js'
 
 export type { Metadata } from './memory-fields.js'
@@ -194,12 +195,13 @@ export interface ListBanksRequest {
 }
 
 export interface Scan {
+  /** The number of memories, and of the versions that follow. */
   readonly count: number
   /**
    * To be iterated once. A reader that stops before the end calls `return`, where the store provides it, even before
    * the first memory: it releases the resources held for the reader.
    */
-  readonly memories: AsyncIterable<Memory> & { return?: (value?: undefined) => Promise<unknown> }
+  readonly memories: AsyncIterable<Memory | Version> & { return?: (value?: undefined) => Promise<unknown> }
 }
 
 /** What every write receives in addition to its memories or its selection of them. */
@@ -527,13 +529,17 @@ export interface VectorStore {
   countByDay? (bank: BankKey, range: DayRange): Promise<DayCounts>
   /**
    * The bank as of the call, oldest first, however long the reading takes.
+   * @param isWhole whether superseded and retired memories follow, and each memory has its earlier versions, as
+   * Versions, after it; only a store with `revise` receives it
    * @param signal cancels a call that has not settled: it soon rejects with the signal's reason
    */
-  scan (bank: BankKey, now: number, signal?: AbortSignal): Promise<Scan>
+  scan (bank: BankKey, now: number, signal?: AbortSignal, isWhole?: boolean): Promise<Scan>
   /**
    * Adds memories with their ids, all or none. A conflict is an equal id or an equal fingerprint, also within the call.
    */
   import (bank: BankKey, memories: readonly NewMemory[], options: ImportOptions): Promise<ImportOutcome>
+  /** Keeps what may supersede what; only in a store with `revise`. */
+  readonly proposals?: ProposalStore
   /** Stores the configuration of banks. Without it, banks have no configuration and `import` never receives one. */
   readonly bankConfigs?: BankConfigStore
   /**

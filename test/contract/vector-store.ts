@@ -11,6 +11,7 @@ import { insertingContract } from './vector-store/inserting.js'
 import { lateVectorsContract } from './vector-store/late-vectors.js'
 import { lexicalContract } from './vector-store/lexical.js'
 import { poolContract } from './vector-store/pool.js'
+import { proposalsContract } from './vector-store/proposals.js'
 import { readingContract } from './vector-store/reading.js'
 import { removedBanksContract } from './vector-store/removed-banks.js'
 import { filteredRemovingContract } from './vector-store/removing-filtered.js'
@@ -44,6 +45,7 @@ const CONTRACT: Array<[about: string, part: (t: Test, open: OpenStore, tolerance
   ['importing', importingContract],
   ['replacing documents', replacingContract],
   ['superseding and revising', revisingContract],
+  ['proposals', proposalsContract],
   ['idempotency', idempotencyContract],
   ['trust', trustContract],
   ['configuration of banks', bankConfigsContract],

@@ -15,6 +15,7 @@ import {
 } from '../vector-store.js'
 import { configBytes, InMemoryBankConfigs } from './bank-configs.js'
 import { Bank, Capacity, Entry, neededBytes } from './bank.js'
+import { InMemoryProposals } from './proposals.js'
 import {
   collectStatistics, countDays, countUpTo, listPage, neighbourhood, noStatistics, summarise, unembeddedPage,
 } from './reads.js'
@@ -38,6 +39,7 @@ const LONG_WRITE_TERMS = 20_000
  */
 export class InMemoryVectorStore implements VectorStore {
   readonly bankConfigs: InMemoryBankConfigs
+  readonly proposals: InMemoryProposals
   readonly #capacity: Capacity
   /** Those with memories. */
   readonly #banks = new Map<string, Bank>()
@@ -54,6 +56,7 @@ export class InMemoryVectorStore implements VectorStore {
   constructor ({ maximumBytes }: { maximumBytes?: number | undefined } = {}) {
     this.#capacity = new Capacity(maximumBytes)
     this.bankConfigs = new InMemoryBankConfigs(this.#capacity)
+    this.proposals = new InMemoryProposals(async (key, now) => await this.#bank(key, now))
   }
 
   /** Estimated bytes of memories and configurations. */
@@ -256,9 +259,17 @@ export class InMemoryVectorStore implements VectorStore {
     return bank === undefined ? { before: 0, byDay: new Map() } : await countDays(bank, range)
   }
 
-  async scan (key: BankKey, now: number, signal?: AbortSignal): Promise<Scan> {
-    const entries = (await this.#bank(key, now))?.ordered.snapshot() ?? []
+  async scan (key: BankKey, now: number, signal?: AbortSignal, isWhole = false): Promise<Scan> {
+    const bank = await this.#bank(key, now)
+    const entries = bank?.ordered.snapshot() ?? []
     signal?.throwIfAborted()
+    if (isWhole && bank?.hasPast === true) {
+      const last = [...entries, ...bank.past.ordered.snapshot().filter(({ isLast }) => isLast)]
+      const all = last.flatMap((entry) => [
+        entry, ...earlierOf(bank, entry).toSorted((a, b) => b.memory.version - a.memory.version),
+      ])
+      return { count: all.length, memories: (async function * () { for (const { memory } of all) yield memory })() }
+    }
     return {
       count: entries.length,
       memories: (async function * () { for (const { memory } of entries) yield memory })(),
@@ -282,6 +293,7 @@ export class InMemoryVectorStore implements VectorStore {
     const memoryCount = bank?.size ?? 0
     if (bank !== undefined) this.#drop(bank, bank.bytes)
     this.#removed.delete(bankKeyString(key))
+    this.proposals.remove(key)
     return { memoryCount, configRemoved: this.bankConfigs.remove(key, now) }
   }
 

@@ -11,6 +11,7 @@ import { SqlBankConfigs } from './bank-configs.js'
 import type { Distribution } from './distribution.js'
 import { busySemaphore, type Executor, type ReadOptions } from './executor.js'
 import { Readiness, readMigrations } from './migrations.js'
+import { SqlProposals } from './proposals.js'
 import { openScan, SqlReader } from './reader.js'
 import { SqlSearcher } from './searcher.js'
 import type { Standby } from './standby.js'
@@ -50,6 +51,7 @@ interface SqlVectorStoreOptions {
  */
 export class SqlVectorStore extends SqlReader implements VectorStore {
   readonly bankConfigs: SqlBankConfigs
+  readonly proposals: SqlProposals
   /** A process that has the database alone counts in its memory. */
   readonly countRate?: (key: string, amount: number) => Promise<number>
   readonly #options: SqlVectorStoreOptions
@@ -89,6 +91,7 @@ export class SqlVectorStore extends SqlReader implements VectorStore {
       permits: Math.max(1, Math.floor((executor.status?.().size ?? 1) / 2)), maxWaiting: 100, waitMs: EXPORT_WAIT_MS,
     })
     if (shared) this.countRate = rateCounter(executor, schema)
+    this.proposals = new SqlProposals(executor, schema)
     this.bankConfigs = new SqlBankConfigs({ executor, schema, isShared: shared })
     const noteChanges = async (memories: number) => { await this.#sweeper.noteChanges(memories) }
     this.#writer = new SqlWriter({ executor, schema, distribution, configs: this.bankConfigs, noteChanges })
@@ -179,11 +182,13 @@ export class SqlVectorStore extends SqlReader implements VectorStore {
     return this.#space === undefined ? [] : await this.unembeddedOf(this.#space, request)
   }
 
-  async scan (bank: BankKey, now: number, signal?: AbortSignal): Promise<Scan> {
+  async scan (bank: BankKey, now: number, signal?: AbortSignal, isWhole = false): Promise<Scan> {
     const { schema, shared = true } = this.#options
     const readAheadBytes = shared ? READ_AHEAD_BYTES : UNSHARED_READ_AHEAD_BYTES
     const onEnd = await this.#exports.acquire({ signal })
-    return await openScan({ executor: this.#executor, schema, bank, now, signal, readAheadBytes, onEnd })
+    return await openScan({
+      executor: this.#executor, schema, bank, now, isWhole, signal, readAheadBytes, onEnd,
+    })
   }
 
   async import (bank: BankKey, memories: readonly NewMemory[], options: ImportOptions): Promise<ImportOutcome> {
