@@ -127,7 +127,12 @@ export function MemoryBrowser ({ bank }: { bank: string }) {
               />
               )
             : isEmpty
-              ? <FirstCall title='This bank is empty, or does not exist yet.' bank={bank} />
+              ? (
+                <>
+                  <FirstCall title='This bank is empty, or does not exist yet.' bank={bank} />
+                  <p class='hint'>Superseded and retired memories, if it has any, are in another state above.</p>
+                </>
+                )
               : (
                 <MemoryList
                   label='Memories' rows={{ ...rows, retry }} selected={memory} onChoose={choose}
