@@ -288,7 +288,7 @@ const BoundsSchema = section({
     'body, in total.', 1, 10_000_000), 100_000),
   array_elements: setting(integer('Maximum number of elements of an array in a JSON body, unless the API has a lower ' +
     'limit.', 1, 1_000_000), 10_000),
-  batch_bytes: setting(integer('Maximum bytes of the body of a retain/batch.', 1024, MAX_BYTES), 4 * MIB,
+  batch_bytes: setting(integer('Maximum bytes of the body of a retain/batch or of messages.', 1024, MAX_BYTES), 4 * MIB,
     `Default ${4 * MIB} (4 MiB).`),
   import_bytes: setting(integer('Maximum bytes of the body of an import.', 1024, GIB), 10 * MIB,
     `Default ${10 * MIB} (10 MiB).`),

@@ -193,7 +193,12 @@ class StoredMemories {
         limit: CANDIDATES,
         current: true,
       })
-      return { all, ofDocument: all.filter(({ memory }) => memory.documentId === documentId) }
+      return {
+        all,
+        ofDocument: all.filter(({ memory }) => (
+          memory.documentId === documentId && memory.message === null
+        )),
+      }
     }
     const filters = { documentIds: [documentId] }
     const { all, ofDocument } = await find(documentId === null ? {} : filters)

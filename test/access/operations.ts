@@ -121,6 +121,30 @@ export const ROUTE_OPERATIONS: readonly Operation[] = [
     writes: false,
     request: (bank, { kept }) => get(bank, `/memories/${kept}/neighbours`),
   },
+  {
+    name: 'append messages',
+    needs: 'w',
+    writes: true,
+    request: (bank) => json(`/v1/banks/${encodeURIComponent(bank)}/conversations/talk/messages`, {
+      messages: [{ role: 'user', content: 'Something new.' }],
+    }),
+  },
+  { name: 'list messages', needs: 'r', writes: false, request: (bank) => get(bank, '/conversations/diary/messages') },
+  { name: 'list conversations', needs: 'r', writes: false, request: (bank) => get(bank, '/conversations') },
+  {
+    name: 'pop messages',
+    needs: 'f',
+    writes: true,
+    request: (bank) => json(`/v1/banks/${encodeURIComponent(bank)}/conversations/diary/pop`, { count: 1 }),
+  },
+  {
+    name: 'delete a conversation',
+    needs: 'f',
+    writes: true,
+    request: (bank) => ({
+      method: 'DELETE', url: `/v1/banks/${encodeURIComponent(bank)}/conversations/diary`,
+    }),
+  },
   { name: 'growth', needs: 'r', writes: false, request: (bank) => get(bank, '/growth') },
   { name: 'statistics', needs: 'r', writes: false, request: (bank) => get(bank, '/stats') },
   { name: 'get the configuration', needs: 'a', writes: false, request: (bank) => get(bank, '/config') },

@@ -2,6 +2,7 @@ import t, { type Test } from 'tap'
 import type { VectorStore } from '../../lib/stores/vector-store.js'
 import { bankConfigsContract } from './vector-store/bank-configs.js'
 import { browsingContract } from './vector-store/browsing.js'
+import { conversationsContract } from './vector-store/conversations.js'
 import { contextContract } from './vector-store/context.js'
 import { expiringContract } from './vector-store/expiring.js'
 import { filteringContract } from './vector-store/filtering.js'
@@ -39,6 +40,7 @@ const CONTRACT: Array<[about: string, part: (t: Test, open: OpenStore, tolerance
   ['late vectors', lateVectorsContract],
   ['reading', readingContract],
   ['browsing', browsingContract],
+  ['conversations', conversationsContract],
   ['removing', removingContract],
   ['removing by filters', filteredRemovingContract],
   ['expiring', expiringContract],

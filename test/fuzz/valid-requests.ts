@@ -130,6 +130,23 @@ const SAMPLES: Record<string, Sample[]> = {
       retained_before: '2030-01-01T00:00:00Z',
     }),
   ],
+  'POST /v1/banks/:bank_id/conversations/:conversation_id/messages': [
+    json({
+      messages: [
+        {
+          id: 'm1',
+          role: 'user',
+          content: 'Ada feeds the otter.',
+          name: 'Ada',
+          created_at: '2025-01-01T00:00:00Z',
+          metadata: { k: 'v' },
+        },
+        { role: 'assistant', content: [{ type: 'text', text: 'When?' }], tool_calls: [{}] },
+        { role: 'tool', content: '{}', tool_call_id: 'c' },
+      ],
+    }, { 'idempotency-key': 'k' }),
+  ],
+  'POST /v1/banks/:bank_id/conversations/:conversation_id/pop': [json({ count: 2 })],
   'POST /v1/banks/:bank_id/import': [
     sample([['on_conflict', 'overwrite']], { ...NDJSON_TYPE, 'idempotency-key': 'k' }, {
       text: [{ format: 'memory-gateway-export', version: 1 }, LINE].map((line) => JSON.stringify(line)).join('\n'),
@@ -140,6 +157,12 @@ const SAMPLES: Record<string, Sample[]> = {
   ],
   'GET /v1/banks': [sample([['limit', '5']])],
   'GET /v1/banks/:bank_id/growth': [sample([['days', '3'], ['until', '2026-01-31']])],
+  'GET /v1/banks/:bank_id/conversations': [sample([['limit', '5']])],
+  'GET /v1/banks/:bank_id/conversations/:conversation_id/messages': [
+    sample([['limit', '5'], ['before', Buffer.from(JSON.stringify([1, ID])).toString('base64url')]]),
+    sample([['after', Buffer.from(JSON.stringify([1, ID])).toString('base64url')]]),
+  ],
+  'DELETE /v1/banks/:bank_id/conversations/:conversation_id': [sample()],
   'GET /v1/banks/:bank_id/memories': [
     sample([
       ['limit', '5'], ['tags', 'a'], ['tags', 'b'], ['tags_match', 'any'],
@@ -194,7 +217,10 @@ export function validRequests (app: FastifyInstance): RequestParts[] {
   return served.flatMap(({ method, url }) => {
     const methods: HTTPMethods[] = [method].flat()
     return methods.flatMap((name) => samplesOf(name, url).map((found): RequestParts => ({
-      method: name, path: url, params: { bank_id: 'user-bob', memory_id: ID, source_id: 'hook' }, ...found,
+      method: name,
+      path: url,
+      params: { bank_id: 'user-bob', memory_id: ID, source_id: 'hook', conversation_id: 'talk' },
+      ...found,
     })))
   })
 }
