@@ -19,6 +19,8 @@ const JSON_TYPE = { 'content-type': 'application/json' }
 const NDJSON_TYPE = { 'content-type': 'application/x-ndjson' }
 const LINE = {
   memory_id: ID,
+  proposal_id: ID,
+  version: '1',
   text: 'Read back.',
   tags: ['a'],
   metadata: { n: 1 },
@@ -145,7 +147,7 @@ const SAMPLES: Record<string, Sample[]> = {
     sample([], { 'content-type': 'application/merge-patch+json' }, { tags: null }),
   ],
   'POST /v1/banks/:bank_id/memories/:memory_id/retire': [
-    json({ reason: 'superseded', by: ID, note: 'why' }), json({ reason: 'other' }, { 'if-match': '"1"' }),
+    json({ reason: 'superseded', by: ID.replace(/.$/, '0'), note: 'why' }), json({ reason: 'other' }, { 'if-match': '"1"' }),
   ],
   'POST /v1/banks/:bank_id/memories/:memory_id/restore': [json({ note: 'why' }, { 'if-match': '*' })],
   'POST /v1/banks/:bank_id/memories/:memory_id/versions/:version/redact': [json({})],
