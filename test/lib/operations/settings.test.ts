@@ -53,7 +53,7 @@ t.test('the sections of a bank override the general ones key by key', async (t) 
       quotas: { retain_per_day: 3, reflect_per_day: 40 },
     },
     barriers: { validation: { max_content_length: 7 }, metadata: { blocked_keys: ['b'], max_metadata_size_bytes: 8 } },
-    signalQuality: { dedup: { action: 'off', threshold: 0.8 } },
+    signalQuality: { dedup: { action: 'off', threshold: 0.8 }, proposals: { mode: 'off', accept: [] } },
   })
   t.equal(settings.of('other').homeostasis.reflect_max_tokens, 6, 'other banks are not affected')
 })
