@@ -193,7 +193,10 @@ class StoredMemories {
         limit: CANDIDATES,
         current: true,
       })
-      return { all, ofDocument: all.filter(({ memory }) => memory.documentId === documentId) }
+      // What somebody says is never a repeat of a fact that was derived from it.
+      return {
+        all, ofDocument: all.filter(({ memory }) => memory.documentId === documentId && memory.kind === 'memory'),
+      }
     }
     const filters = { documentIds: [documentId] }
     const { all, ofDocument } = await find(documentId === null ? {} : filters)

@@ -140,7 +140,9 @@ function toMemory ({ item, memoryId, retainedAt, trust, changedBy, life }: Ident
 
 /** The parts of a memory that are inspected. */
 type InspectedMemory = Pick<
-  Memory, typeof LABELS[number] | 'text' | 'tags' | 'metadata' | 'occurredAt' | 'validFrom' | 'validUntil'
+  Memory,
+  typeof LABELS[number] | 'text' | 'tags' | 'metadata' | 'occurredAt' | 'validFrom' | 'validUntil' | 'kind' |
+  'derivedFrom'
 >
 
 /** What the texts of a memory show. */
@@ -182,16 +184,19 @@ function labelsOf (memory: InspectedMemory): string {
 
 /**
  * Identifies exact repeats: SHA-256 in hex of the content after NFC, trimming and collapsing of white space, and of the
- * set of tags, the document and the time; where they are told, of the key and the validity too.
+ * set of tags, the document and the time; where they are told, of the key and the validity too. A fact repeats no
+ * memory, only a fact that was derived from the same.
  */
 export function fingerprintOf ({
-  text, tags, documentId, occurredAt, key, validFrom, validUntil,
+  text, tags, documentId, occurredAt, key, validFrom, validUntil, kind, derivedFrom,
 }: Pick<
-  Memory, 'text' | 'tags' | 'documentId' | 'occurredAt' | 'key' | 'validFrom' | 'validUntil'
+  Memory,
+  'text' | 'tags' | 'documentId' | 'occurredAt' | 'key' | 'validFrom' | 'validUntil' | 'kind' | 'derivedFrom'
 >): string {
   const content = normalForm(text, 'NFC').trim().replace(SPACES, ' ')
   const life = key === null && validFrom === null && validUntil === null ? [] : [key, validFrom, validUntil]
-  return hash('sha256', JSON.stringify([content, tags, documentId, occurredAt, ...life]))
+  const derived = kind === 'fact' ? [kind, derivedFrom] : []
+  return hash('sha256', JSON.stringify([content, tags, documentId, occurredAt, ...life, ...derived]))
 }
 
 /** More keys than fit in the largest size of metadata that can be configured. */

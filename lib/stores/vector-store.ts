@@ -202,12 +202,21 @@ export interface Scan {
   readonly memories: AsyncIterable<Memory> & { return?: (value?: undefined) => Promise<unknown> }
 }
 
+/** Memories of a bank that a gateway has taken, to derive facts from them, and that nobody else takes until then. */
+export type HeldExtractions = Readonly<{ memoryIds: readonly string[], until: number }>
+/** A memory that was taken, with the number of times that it was. */
+export type ExtractionJob = Readonly<{ memoryId: string, attempts: number }>
+
 /** What every write receives in addition to its memories or its selection of them. */
 export interface WriteOptions {
   /** Memories that have expired by this instant do not exist for the write. */
   readonly now: number
   /** Only a store with `findIdempotencyRecord` receives it. */
   readonly idempotency?: IdempotentWrite | undefined
+  /** Notes the current memories that it stores for `takeExtractions`. Only a store with that method receives it. */
+  readonly extract?: boolean | undefined
+  /** Ends these extractions; the write rejects with MemoryChangedError when one of them is not held any more. */
+  readonly extracted?: HeldExtractions | undefined
   /** Cancels a call that has not begun to write: it rejects with the signal's reason, and nothing is written. */
   readonly signal?: AbortSignal | undefined
 }
@@ -442,7 +451,8 @@ export interface VectorStore {
    * again; but a repeat of higher trust than the memory that was in the bank before the call replaces it, as a new
    * memory with its own id.
    * A new memory supersedes the current ones that it names and the one with its key, in a store with `revise`; others
-   * receive neither. Their `validUntil` is then set to its `validFrom`, else `occurredAt`, else `now`, unless told.
+   * receive neither. Their `validUntil` is then set to its `validFrom`, else `occurredAt`, else `now`, unless told. A
+   * fact whose key has a memory that is no fact, or of higher trust, is stored without it.
    * @returns outcomes in order
    * @throws LowerTrustError when a memory that would be superseded is of higher trust, and UnknownMemoriesError
    */
@@ -514,7 +524,9 @@ export interface VectorStore {
   neighbours? (bank: BankKey, memoryId: string, request: NeighboursRequest): Promise<Neighbourhood | undefined>
   /**
    * Removes the selected memories permanently, in whatever state, with all their versions; with `dryRun` only counts
-   * them. Filters are those of their last versions.
+   * them. Filters are those of their last versions. Whenever a memory is removed, by this or by another method or by
+   * its end, facts that are derived from it and from no other memory of the bank are removed with it; they are not
+   * counted.
    * @returns the number and up to `idLimit` ids
    */
   remove (bank: BankKey, selector: Selector, options: RemoveOptions): Promise<RemoveOutcome>
@@ -560,6 +572,22 @@ export interface VectorStore {
    * @param key begins with the key of a bank
    */
   countRate? (key: string, amount: number): Promise<number>
+  /** Banks with extractions that may be taken. With this method a store has all three. */
+  dueExtractions? (request: Readonly<{ now: number, limit: number }>): Promise<BankKey[]>
+  /**
+   * Takes memories that writes have noted with `extract`, the oldest first: nobody else takes them before `until`. Each
+   * is noted until it is ended, by `settleExtractions` or `extracted` of a write, or removed.
+   */
+  takeExtractions? (
+    bank: BankKey, request: Readonly<{ now: number, until: number, limit: number }>,
+  ): Promise<ExtractionJob[]>
+  /**
+   * Ends extractions, or with `retryAt` lets them be taken again from then on. Those not held any more are skipped.
+   * @param isCounted whether the attempt that ends counts among the attempts
+   */
+  settleExtractions? (
+    bank: BankKey, held: HeldExtractions, retry?: Readonly<{ retryAt: number, isCounted: boolean }>,
+  ): Promise<void>
   /** The state of the connection pool, for metrics; does not query the database. */
   poolStatus? (): PoolStatus | undefined
   close (): Promise<void>

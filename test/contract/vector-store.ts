@@ -3,6 +3,7 @@ import type { VectorStore } from '../../lib/stores/vector-store.js'
 import { bankConfigsContract } from './vector-store/bank-configs.js'
 import { browsingContract } from './vector-store/browsing.js'
 import { contextContract } from './vector-store/context.js'
+import { derivedContract } from './vector-store/derived.js'
 import { expiringContract } from './vector-store/expiring.js'
 import { filteringContract } from './vector-store/filtering.js'
 import { idempotencyContract } from './vector-store/idempotency.js'
@@ -44,6 +45,7 @@ const CONTRACT: Array<[about: string, part: (t: Test, open: OpenStore, tolerance
   ['importing', importingContract],
   ['replacing documents', replacingContract],
   ['superseding and revising', revisingContract],
+  ['facts and extractions', derivedContract],
   ['idempotency', idempotencyContract],
   ['trust', trustContract],
   ['configuration of banks', bankConfigsContract],

@@ -2,13 +2,15 @@ import type { BankKey } from '../../access/context.js'
 import { messageOf } from '../../base/message-of.js'
 import type { Semaphore } from '../../base/semaphore.js'
 import type {
-  BankStatistics, BankSummary, DayCounts, DayRange, DocumentReplacement, EmbeddingSpace, ImportOptions, ImportOutcome,
-  InsertOutcome, LateVectors, ListBanksRequest, ListRequest, Memory, Neighbourhood, NewMemory, PoolStatus,
-  RemovedBank, RemoveOptions, RemoveOutcome, Revision, Scan, SearchRequest, SearchResult, Selector, StoreHealth,
-  StoreStart, Unembedded, UsageEntry, UsageOutcome, UsageReservation, VectorStore, WriteOptions,
+  BankStatistics, BankSummary, DayCounts, DayRange, DocumentReplacement, EmbeddingSpace, ExtractionJob,
+  HeldExtractions, ImportOptions, ImportOutcome, InsertOutcome, LateVectors, ListBanksRequest, ListRequest, Memory,
+  Neighbourhood, NewMemory, PoolStatus, RemovedBank, RemoveOptions, RemoveOutcome, Revision, Scan, SearchRequest,
+  SearchResult, Selector, StoreHealth, StoreStart, Unembedded, UsageEntry, UsageOutcome, UsageReservation, VectorStore,
+  WriteOptions,
 } from '../vector-store.js'
 import { SqlBankConfigs } from './bank-configs.js'
 import type { Distribution } from './distribution.js'
+import { dueExtractions, settleExtractions, takeExtractions } from './extraction-jobs.js'
 import { busySemaphore, type Executor, type ReadOptions } from './executor.js'
 import { Readiness, readMigrations } from './migrations.js'
 import { openScan, SqlReader } from './reader.js'
@@ -208,6 +210,22 @@ export class SqlVectorStore extends SqlReader implements VectorStore {
 
   async adjustUsage (entries: readonly UsageEntry[]): Promise<void> {
     await adjustUsage(this.#executor, this.#options.schema, entries)
+  }
+
+  async dueExtractions (request: { now: number, limit: number }): Promise<BankKey[]> {
+    return await dueExtractions(this.#executor, this.#options.schema, request)
+  }
+
+  async takeExtractions (
+    bank: BankKey, request: { now: number, until: number, limit: number },
+  ): Promise<ExtractionJob[]> {
+    return await takeExtractions(this.#executor, this.#options.schema, bank, request)
+  }
+
+  async settleExtractions (
+    bank: BankKey, held: HeldExtractions, retry?: { retryAt: number, isCounted: boolean },
+  ): Promise<void> {
+    await settleExtractions(this.#executor, this.#options.schema, bank, held, retry)
   }
 
   async close (): Promise<void> {
