@@ -7,7 +7,7 @@ import type { IdSource } from '../base/ids.js'
 import { isJsonObject } from '../base/json-object.js'
 import { withoutUndefined } from '../base/members.js'
 import { redactedReason } from '../base/message-of.js'
-import { exponentialBackOff, type Schedule, unrefTimer } from '../base/retry.js'
+import { type Schedule, unrefTimer } from '../base/retry.js'
 import { schemaCheck } from '../base/schema-check.js'
 import { ServiceError } from '../base/service-error.js'
 import type { Telemetry } from '../base/telemetry.js'
@@ -60,10 +60,13 @@ const BANKS_PER_ROUND = 100
 /** Memories of one call of the model, and their characters; a longer one is read alone. */
 const MAX_TURNS = 16
 const MAX_CHARACTERS = 16_000
+/** How long what follows a call may take; then others may ask the model the same, and one of the answers is stored. */
+const WRITE_MS = 30_000
 /** Times that a memory is tried before it is given up. */
 const MAX_ATTEMPTS = 5
-const RETRY_MS = 30_000
-const MAX_RETRY_MS = 3_600_000
+/** The pause after the first failure, and by what it grows with each: the last one is of hours, as an outage may be. */
+const RETRY_MS = 60_000
+const RETRY_GROWTH = 8
 
 /**
  * Derives facts from stored memories, in every gateway: it takes some that were noted for it, of one document and one
@@ -144,8 +147,7 @@ export class FactExtraction {
     const [bank] = await directory.resolve([key])
     const { timeout_ms: timeoutMs } = bank!.settings.extraction
     const now = clock()
-    // Longer than a call and a write take, so that nobody else asks the model the same.
-    const until = now + 2 * timeoutMs + 60_000
+    const until = now + timeoutMs + WRITE_MS
     const jobs = await store.takeExtractions(key, { now, until, limit: MAX_TURNS })
     const settle = async (ids: readonly string[], retry?: { retryAt: number, isCounted: boolean }) => {
       if (ids.length > 0) await store.settleExtractions(key, { memoryIds: ids, until }, retry)
@@ -182,7 +184,7 @@ export class FactExtraction {
         await settle(ids)
         this.#giveUp(key, ids.length, redactedReason(error))
       } else {
-        const retryMs = Math.max(waitMs, exponentialBackOff(attempts, RETRY_MS, MAX_RETRY_MS))
+        const retryMs = Math.max(waitMs, RETRY_MS * RETRY_GROWTH ** (attempts - 1))
         await settle(ids, { retryAt: clock() + retryMs, isCounted })
         this.#options.telemetry.extracted('failed', ids.length)
       }
