@@ -4,6 +4,7 @@ import { RESULTS } from '../lib/operations/schemas/ranges.js'
 import { collect, integer, pair, share } from './option-values.js'
 
 const BANK = 'name of the bank'
+const MEMORY = 'id of the memory'
 
 /** Adds the options of every command that calls a server. */
 function ofServer (command: Command): Command {
@@ -32,7 +33,10 @@ function withConditions (command: Command): Command {
 /** Adds the filters of a search, and the time to which the query refers. */
 function filtered (command: Command): Command {
   return withConditions(command)
-    .option('--as-of <time>', 'only memories stored up to this time')
+    .option('--as-of <time>', 'the bank as it was stored at this time')
+    .addOption(new Option('--state <which>', 'current memories, superseded and retired ones, or all (default: current)')
+      .choices(['current', 'history', 'all']))
+    .option('--valid-at <time>', 'only memories that are valid in the world at this time, as far as it is told')
     .addOption(new Option('--min-trust <level>', 'only memories with at least this level of trust')
       .choices([...TRUST_LEVELS]))
     .option('--reference-time <time>', 'time to which words such as "yesterday" in the query refer (default: now)')
@@ -54,6 +58,10 @@ export function declareMemoryCommands (program: Command): void {
     .option('--document-id <id>', 'document or conversation that the memory belongs to')
     .option('--source <name>', 'where the memory comes from')
     .option('--speaker <name>', 'who said it: user, assistant or a name')
+    .option('--key <key>', 'slot such as ada/employer; the memory that stands under it is superseded')
+    .option('--supersedes <memory>', 'id of a memory whose place it takes; may be repeated', collect)
+    .option('--valid-from <time>', 'since when it is so in the world')
+    .option('--valid-until <time>', 'until when it is so in the world')
     .action(async (bank, text, options) => { await (await import('./commands/retain.js')).retain(bank, text, options) })
 
   filtered(ofServer(program.command('recall').description('search memories')))
@@ -90,8 +98,57 @@ export function declareMemoryCommands (program: Command): void {
     .option('--yes', 'do not ask for confirmation before the whole bank is deleted')
     .action(async (bank, options) => { await (await import('./commands/forget.js')).forget(bank, options) })
 
+  ofServer(program.command('edit').description('correct a memory; the version before it is kept'))
+    .argument('<bank>', BANK)
+    .argument('<memory>', MEMORY)
+    .option('--content <text>', 'the new text')
+    .option('--tag <tag>', 'tag in place of those that it has; may be repeated', collect)
+    .option('--key <key>', 'slot such as ada/employer')
+    .option('--valid-from <time>', 'since when it is so in the world')
+    .option('--valid-until <time>', 'until when it is so in the world')
+    .option('--reason <text>', 'why, for readers of its versions')
+    .option('--if-version <number>', 'only when it is of this version', integer(1))
+    .action(async (bank, memory, options) => {
+      await (await import('./commands/change.js')).edit(bank, memory, options)
+    })
+
+  ofServer(program.command('retire').description('take a memory back without deleting it'))
+    .argument('<bank>', BANK)
+    .argument('<memory>', MEMORY)
+    .addOption(new Option('--reason <reason>', 'superseded: it is so no more; invalidated: it was never so')
+      .choices(['superseded', 'invalidated', 'other']).default('other'))
+    .option('--by <memory>', 'with the reason superseded, the id of the memory that took its place')
+    .option('--note <text>', 'for readers of its versions')
+    .action(async (bank, memory, options) => {
+      await (await import('./commands/change.js')).retire(bank, memory, options)
+    })
+
+  ofServer(program.command('restore').description('make a superseded or retired memory current again'))
+    .argument('<bank>', BANK)
+    .argument('<memory>', MEMORY)
+    .option('--note <text>', 'for readers of its versions')
+    .action(async (bank, memory, options) => {
+      await (await import('./commands/change.js')).restore(bank, memory, options)
+    })
+
+  ofServer(program.command('versions').description('show the versions of a memory, the last one first'))
+    .argument('<bank>', BANK)
+    .argument('<memory>', MEMORY)
+    .action(async (bank, memory, options) => {
+      await (await import('./commands/change.js')).versions(bank, memory, options)
+    })
+
+  ofServer(program.command('rollback').description('set a bank back to a time; nothing is deleted'))
+    .argument('<bank>', BANK)
+    .argument('<time>', 'the time (RFC 3339)')
+    .option('--dry-run', 'show what would change, and change nothing')
+    .action(async (bank, time, options) => {
+      await (await import('./commands/change.js')).rollback(bank, time, options)
+    })
+
   ofServer(program.command('export').description('write a bank as NDJSON'))
     .argument('<bank>', BANK)
+    .option('--versions', 'also superseded and retired memories, and earlier versions')
     .option('-o, --output <file>', 'file to write; it appears when it is complete (default: standard output)')
     .action(async (bank, options) => { await (await import('./commands/export.js')).exportBank(bank, options) })
 

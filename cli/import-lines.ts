@@ -47,7 +47,8 @@ export async function * importLines (
   let lines = [header]
   let characters = 0
   for await (const item of items) {
-    if (lines.length > 1 && (characters + item.json.length > MAX_BATCH_CHARACTERS || lines.length > size.memories)) {
+    const isFull = characters + item.json.length > MAX_BATCH_CHARACTERS || lines.length > size.memories
+    if (lines.length > 1 && isFull && !isEarlierVersion(item)) {
       yield lines
       lines = [header]
       characters = 0
@@ -56,6 +57,13 @@ export async function * importLines (
     characters += item.json.length
   }
   yield lines
+}
+
+/** Whether a line is a version that belongs to the memory before it, so that no request begins with it. */
+export function isEarlierVersion ({ json }: ImportItem): boolean {
+  if (!json.includes('"ended_at"')) return false
+  const line = parsedJson(json)
+  return isJsonObject(line) && typeof line['ended_at'] === 'string'
 }
 
 /** The source of an import. */

@@ -53,6 +53,8 @@ export interface ConditionOptions {
 
 export interface FilterOptions extends ConditionOptions {
   asOf?: string
+  state?: 'current' | 'history' | 'all'
+  validAt?: string
   minTrust?: Trust
   referenceTime?: string
 }
@@ -73,9 +75,11 @@ export function conditionsOf (
 
 /** The filters of a recall, and the time to which its query refers. */
 export function filtersOf (options: FilterOptions) {
-  const { asOf, minTrust, referenceTime } = options
+  const { asOf, state, validAt, minTrust, referenceTime } = options
   return {
     ...conditionsOf(options),
-    ...withoutUndefined({ as_of: asOf, min_trust: minTrust, reference_time: referenceTime }),
+    ...withoutUndefined({
+      as_of: asOf, state, valid_at: validAt, min_trust: minTrust, reference_time: referenceTime,
+    }),
   }
 }

@@ -164,6 +164,21 @@ create table extraction_jobs (
   primary key (bank_key, memory_id)
 );
 
+-- That a memory may take the place of an older one, and what was decided about it. It has no text of either.
+create table proposals (
+  bank_key text collate "C" not null,
+  proposal_id uuid not null,
+  memory_id uuid not null,
+  may_supersede uuid not null,
+  because text not null,
+  created_at bigint not null,
+  state text collate "C" not null,
+  decided_at bigint,
+  decided_by text,
+  primary key (bank_key, proposal_id),
+  unique (bank_key, memory_id, may_supersede)
+);
+
 -- Counts for BM25 and for totals, in a few rows a bank so that writers do not wait for each other's commit. A bank's
 -- are summed.
 create table bank_statistics (

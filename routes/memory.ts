@@ -10,6 +10,9 @@ import { forget } from '../lib/operations/forget.js'
 import { getMemory, getMemoryNeighbours, listMemories } from '../lib/operations/memories.js'
 import { patchMemory, restoreMemory, retireMemory } from '../lib/operations/memory-changes.js'
 import { listVersions, redactVersion, rollbackBank } from '../lib/operations/memory-versions.js'
+import {
+  acceptProposal, dismissProposal, listProposals, undoProposal,
+} from '../lib/operations/proposals.js'
 import { recall } from '../lib/operations/recall.js'
 import { retain, retainBatch } from '../lib/operations/retain.js'
 import { reflectRoutes } from './reflect.js'
@@ -48,6 +51,11 @@ export const memoryRoutes: FastifyPluginAsync<MemoryRouteOptions> = async (app, 
   serve(app, 'GET /v1/banks/:bank_id/memories/:memory_id/versions', listVersions)
   serve(app, 'POST /v1/banks/:bank_id/memories/:memory_id/versions/:version/redact', redactVersion)
   serve(app, 'POST /v1/banks/:bank_id/rollback', rollbackBank)
+
+  serve(app, 'GET /v1/banks/:bank_id/proposals', listProposals)
+  serve(app, 'POST /v1/banks/:bank_id/proposals/:proposal_id/accept', acceptProposal)
+  serve(app, 'POST /v1/banks/:bank_id/proposals/:proposal_id/dismiss', dismissProposal)
+  serve(app, 'POST /v1/banks/:bank_id/proposals/:proposal_id/undo', undoProposal)
 
   serve(app, 'GET /v1/banks/:bank_id/config', getBankConfig)
   serve(app, 'PUT /v1/banks/:bank_id/config', putBankConfig, {

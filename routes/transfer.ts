@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import {
-  BankId, exportLine, IMPORT_DEFAULTS, ImportAnswer, importLine, ImportQuery,
+  BankId, exportLine, ExportQuery, IMPORT_DEFAULTS, ImportAnswer, importLine, ImportQuery,
 } from '../lib/operations/schemas.js'
 import { onResponseClose } from '../http/response-close.js'
 import { bodyCodingFault, bytesOf } from '../http/body-coding.js'
@@ -39,18 +39,19 @@ export const transferRoutes: FastifyPluginAsyncTypebox = async (app) => {
       description: 'Returns a header line, then every memory, oldest first, in the state of the bank when the ' +
         'request arrived.',
       params: BankParams,
+      querystring: ExportQuery,
       response: answers({
         200: {
           description: 'NDJSON.',
           content: { [NDJSON]: { schema: withHeaders(EXPORT, 'Content-Disposition') } },
         },
-      }, CALLER_ERRORS, ['too_many_streams']),
+      }, CALLER_ERRORS, ['too_many_streams', 'not_supported']),
     },
   }, async (request, reply) => {
-    const { params, context } = request
+    const { params, query, context } = request
     const name = params.bank_id.replaceAll(/[^A-Za-z0-9._-]/g, '_')
     app.openStream(reply)
-    const lines = await app.memory.exportBank(params, context, { signal: disconnectSignal(reply) })
+    const lines = await app.memory.exportBank({ ...query, ...params }, context, { signal: disconnectSignal(reply) })
     // Ends the source even if nothing was read from it; an ended source ignores the call.
     onResponseClose(reply, lines.end)
     return await reply

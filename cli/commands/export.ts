@@ -13,6 +13,7 @@ import { Progress } from '../progress.js'
 
 interface ExportOptions extends ServerOptions {
   output?: string
+  versions?: boolean
 }
 
 /** A gateway may write a big bank to a temporary file before it sends the first line. */
@@ -35,9 +36,10 @@ interface Count {
 
 /** NDJSON on standard output, or in a file that takes its name when it is complete. */
 export async function exportBank (bank: string, options: ExportOptions): Promise<void> {
-  const { output, json = false } = options
+  const { output, versions = false, json = false } = options
   await withServer(options, async (gateway, call) => {
-    const blocks = blocksOf(gateway.exportBank({ bank_id: bank }, { ...call, timeoutMs: SILENCE_MS }))
+    const request = { bank_id: bank, ...versions && { versions } }
+    const blocks = blocksOf(gateway.exportBank(request, { ...call, timeoutMs: SILENCE_MS }))
     if (output === undefined) {
       // Ctrl-C also ends the wait for a reader that does not read.
       const shown = process.stdout.isTTY ? printable : (text: string) => text

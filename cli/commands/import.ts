@@ -3,7 +3,9 @@ import { type ImportBankAnswer, type MemoryGatewayClient, MemoryGatewayError } f
 import { CommandError, EXIT, usageError } from '../failures.js'
 import type { Call } from '../gateway.js'
 import { adviceOnProduct, foreignItems } from '../import-from/items.js'
-import { BatchSize, exportItems, type ImportBatch, type ImportItem, importLines, openInput } from '../import-lines.js'
+import {
+  BatchSize, exportItems, type ImportBatch, type ImportItem, importLines, isEarlierVersion, openInput,
+} from '../import-lines.js'
 import { interrupted, untilAborted } from '../interrupt.js'
 import { note, writeJson } from '../output.js'
 import { Progress } from '../progress.js'
@@ -70,7 +72,8 @@ export async function sendBatch (batch: ImportBatch, sending: Sending): Promise<
     await sendParts(batch, [batch.slice(1, at), batch.slice(at + 1, half), batch.slice(half)], sending)
   } else if (batch.length > 2 && isTooLarge(refusal)) {
     size.lower(batch)
-    const half = Math.ceil((batch.length + 1) / 2)
+    const half = cutAt(batch, Math.ceil((batch.length + 1) / 2))
+    if (half === undefined) throw withPlaces(refusal, batch)
     await sendParts(batch, [batch.slice(1, half), batch.slice(half)], sending)
   } else {
     throw withPlaces(refusal, batch)
@@ -79,6 +82,16 @@ export async function sendBatch (batch: ImportBatch, sending: Sending): Promise<
 
 async function sendParts ([header]: ImportBatch, parts: readonly ImportBatch[], sending: Sending): Promise<void> {
   for (const memories of parts) if (memories.length > 0) await sendBatch([header!, ...memories], sending)
+}
+
+/** The place nearest to the middle where a part can begin: a memory is not parted from its versions. */
+function cutAt (batch: ImportBatch, middle: number): number | undefined {
+  const isStart = (at: number) => at > 1 && at < batch.length && !isEarlierVersion(batch[at]!)
+  for (let distance = 0; distance < batch.length; distance++) {
+    const found = [middle + distance, middle - distance].find(isStart)
+    if (found !== undefined) return found
+  }
+  return undefined
 }
 
 /** Whether fewer memories at once may be accepted: because of a bound of the server, or `import_per_minute`. */

@@ -15,18 +15,32 @@ interface RetainOptions extends ServerOptions {
   documentId?: string
   source?: string
   speaker?: string
+  key?: string
+  supersedes?: string[]
+  validFrom?: string
+  validUntil?: string
 }
 
 /** Writes the id of the memory. */
 export async function retain (bank: string, given: string | undefined, options: RetainOptions): Promise<void> {
   const content = given === undefined || given === '-' ? await standardInput() : given
-  const { tag: tags, metadata, occurredAt, expiresAt, documentId, source, speaker } = options
+  const { tag: tags, metadata, occurredAt, expiresAt, documentId, source, speaker, key, supersedes } = options
   await withServer(options, async (gateway, call) => {
     const answer = await gateway.retain({
       bank_id: bank,
       content,
       ...withoutUndefined({
-        tags, metadata, occurred_at: occurredAt, expires_at: expiresAt, document_id: documentId, source, speaker,
+        tags,
+        metadata,
+        occurred_at: occurredAt,
+        expires_at: expiresAt,
+        document_id: documentId,
+        source,
+        speaker,
+        key,
+        supersedes,
+        valid_from: options.validFrom,
+        valid_until: options.validUntil,
       }),
     }, call)
     if (options.json === true) return await writeJson(answer)

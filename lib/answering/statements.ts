@@ -83,7 +83,7 @@ const OPENING = new RegExp([
 ].join(''), 'iu')
 
 /** The sentence without a greeting, an exclamation or an agreement before it. */
-function withoutOpening (sentence: string): string {
+export function withoutOpening (sentence: string): string {
   const opening = OPENING.exec(sentence)?.[0] ?? ''
   return sentence.slice(opening.length)
 }

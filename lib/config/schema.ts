@@ -192,6 +192,9 @@ export const BarriersSchema = section({
   }, 'Limits on metadata.'),
 }, 'Checks of what is stored in a bank.')
 
+/** Why a memory may take the place of an older one (lib/operations/contradictions.ts). */
+const PROPOSAL_KINDS = ['value', 'number', 'negation', 'place', 'near_duplicate'] as const
+
 const SignalQualitySchema = section({
   dedup: sectionOfSettings({
     action: setting(choice(['off', 'skip', 'warn', 'update'], 'off: only exact repeats are ' +
@@ -202,7 +205,16 @@ const SignalQualitySchema = section({
       'a near-duplicate. Memories that differ in numbers, negations or document, or in the order of the same words, ' +
       'are never near-duplicates.', 0, 1), 0.9),
   }, 'What retain does with a memory that nearly repeats one in the bank.'),
-}, 'Deduplication.')
+  proposals: sectionOfSettings({
+    mode: setting(choice(['off', 'propose'], 'propose: retain compares a memory with the similar ones of the bank, ' +
+      'and notes which it may supersede. It costs a search for each memory.'), 'off'),
+    accept: setting(Type.Array(choice([...PROPOSAL_KINDS], 'A kind of proposal.'), {
+      uniqueItems: true,
+      description: 'Kinds that are accepted at once: the older memory is superseded in the same write, which can be ' +
+        'undone. The others wait for somebody\'s decision.',
+    }), [], 'Default none.'),
+  }, 'What retain does with a memory that may take the place of an older one.'),
+}, 'Deduplication and proposals.')
 
 const ReflectSchema = section({
   timeout_ms: setting(integer('Maximum milliseconds of a reflect: default and upper limit of `timeout_ms` in a ' +

@@ -349,7 +349,7 @@ const NUMBER_WORDS: ReadonlySet<string> = new Set([
   'first second third fourth fifth sixth seventh eighth ninth tenth',
 ].flatMap((line) => line.split(' ')))
 /** Folded like the output of `words`. */
-const NEGATIONS: ReadonlySet<string> = new Set([
+export const NEGATIONS: ReadonlySet<string> = new Set([
   'no not nor never none nobody nothing nowhere neither without cannot aint',
   'dont doesnt didnt isnt arent wasnt werent hasnt havent hadnt wont wouldnt cant couldnt shouldnt mustnt neednt',
 ].flatMap((line) => line.split(' ')))

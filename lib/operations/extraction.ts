@@ -14,6 +14,7 @@ import type { Telemetry } from '../base/telemetry.js'
 import { detached } from '../base/tracing.js'
 import type { BankSettings } from '../config/schema.js'
 import type { JsonSchema, Message } from '../models/language-model.js'
+import type { ExtractionQueue } from '../stores/extraction-queue.js'
 import { type Memory, MemoryChangedError, type VectorStore } from '../stores/vector-store.js'
 import { visibleText } from '../text/disguises.js'
 import type { BankDirectory, OpenBank } from './bank-directory.js'
@@ -23,9 +24,7 @@ import { failuresOfOneText, UnusableGeneration } from './model-errors.js'
 import { checkItem, type IdentifiedItem, prepare } from './preparation.js'
 import { RetainItem } from './schemas.js'
 
-/** The methods of a store that keeps what is to be extracted. */
-type ExtractionStore = VectorStore &
-  Required<Pick<VectorStore, 'dueExtractions' | 'takeExtractions' | 'settleExtractions'>>
+type ExtractionStore = VectorStore & ExtractionQueue
 
 export function hasExtractions (store: VectorStore): store is ExtractionStore {
   return store.dueExtractions !== undefined && store.takeExtractions !== undefined &&

@@ -13,7 +13,7 @@ import type { Call, Dependencies } from './dependencies.js'
 import { LIMIT_ERRORS, operation } from './operation.js'
 import { checkItem, inspect, prepare } from './preparation.js'
 import { nullableInstant, toRecord } from './records.js'
-import { refusalOf } from './retain.js'
+import { refusalOf } from './refusals.js'
 import {
   BankId, MAX_PATCH_REASON, MemoryPatch, MemoryRecord, type RetainItem, RetireReason, strict,
 } from './schemas.js'

@@ -10,7 +10,7 @@ import type { Call, Dependencies } from './dependencies.js'
 import { differs, existing, nextVersion, notSupported, OneMemory, revisionOf } from './memory-changes.js'
 import { LIMIT_ERRORS, operation } from './operation.js'
 import { instantField, toRecord } from './records.js'
-import { refusalOf } from './retain.js'
+import { refusalOf } from './refusals.js'
 import type { MemoryVersion } from './schemas.js'
 import {
   BankId, RedactAnswer, RollbackAnswer, RollbackRequest, strict, VersionsAnswer,

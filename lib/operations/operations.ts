@@ -8,6 +8,7 @@ import { forget } from './forget.js'
 import { getMemory, getMemoryNeighbours, listMemories } from './memories.js'
 import { patchMemory, restoreMemory, retireMemory } from './memory-changes.js'
 import { listVersions, redactVersion, rollbackBank } from './memory-versions.js'
+import { acceptProposal, dismissProposal, listProposals, undoProposal } from './proposals.js'
 import { recall } from './recall.js'
 import { reflect } from './reflect.js'
 import { retain, retainBatch } from './retain.js'
@@ -34,6 +35,10 @@ export const OPERATIONS = {
   listVersions,
   redactVersion,
   rollbackBank,
+  listProposals,
+  acceptProposal,
+  dismissProposal,
+  undoProposal,
   getBankConfig,
   putBankConfig,
   patchBankConfig,

@@ -3,9 +3,9 @@ import { giveWay, isDue } from '../base/event-loop.js'
 import { withoutUndefined } from '../base/members.js'
 import { invalidField, ServiceError } from '../base/service-error.js'
 import type { BankSettings } from '../config/schema.js'
+import type { Proposal } from '../stores/proposals.js'
 import {
-  type ImportOutcome, type InsertOutcome, LowerTrustError, MemoryChangedError, type NewMemory, PlaceTakenError,
-  type StoredMemory, UnknownMemoriesError,
+  type ImportOutcome, type InsertOutcome, LowerTrustError, MemoryChangedError, type NewMemory, type StoredMemory,
 } from '../stores/vector-store.js'
 import type { OpenBank } from './bank-directory.js'
 import {
@@ -16,6 +16,8 @@ import { extracts } from './extraction.js'
 import { idempotentWrite, isCommitted, type KeyedWrite, type WriteResult } from './idempotency.js'
 import { LIMIT_ERRORS, operation } from './operation.js'
 import { type CheckedItem, checkItem, prepare, type PreparedMemory } from './preparation.js'
+import { propose } from './proposals.js'
+import { refusalOf } from './refusals.js'
 import {
   MAX_BATCH_ITEMS, RetainAnswer, RetainBatchAnswer, RetainBatchRequest, type RetainItem, RetainRequest,
 } from './schemas.js'
@@ -156,14 +158,19 @@ async function retainItems (deps: Dependencies, retain: Retain): Promise<RetainR
   const admitted = await deps.admission.admit('retain', call, [bank], items.length)
   try {
     await admitRemoval(deps, retain)
-    const prepared = await prepareItems(deps, checked, retain)
-    const deduplication = deduplicationOf(retain)
-    if (deduplication.action === 'off') return await writePlan(deps, planWithoutDedup(prepared), prepared, retain)
-    return await deps.queues.retains.run(
-      bankKeyString(bank.key),
-      async () => await compareAndWrite(deps, deduplication, prepared, retain),
-      call.signal,
+    const { prepared, proposals } = await propose(
+      deps, bank.key, bank.settings.signal_quality.proposals, await prepareItems(deps, checked, retain),
     )
+    const deduplication = deduplicationOf(retain)
+    const result = deduplication.action === 'off'
+      ? await writePlan(deps, planWithoutDedup(prepared), prepared, retain)
+      : await deps.queues.retains.run(
+        bankKeyString(bank.key),
+        async () => await compareAndWrite(deps, deduplication, prepared, retain),
+        call.signal,
+      )
+    if (proposals.length > 0) await deps.store.proposals!.add(bank.key, proposalsOfStored(proposals, result))
+    return result
   } catch (error) {
     // What was stored is not known here, so a scan finds the memories that lack their vectors.
     if (isCommitted(error)) deps.indexer.scheduleVectors(bank.key, undefined)
@@ -172,21 +179,11 @@ async function retainItems (deps: Dependencies, retain: Retain): Promise<RetainR
   }
 }
 
-/** The answer to a write that the store refuses. */
-export function refusalOf (error: unknown): unknown {
-  if (error instanceof LowerTrustError) {
-    return new ServiceError('higher_trust', 'A memory of higher trust would be superseded or changed', { cause: error })
-  }
-  if (error instanceof UnknownMemoriesError) {
-    return invalidField('supersedes', `names memories that the bank does not have: ${error.memoryIds.join(', ')}`)
-  }
-  if (error instanceof PlaceTakenError) {
-    const what = error.key === undefined ? 'the same content' : `the key ${JSON.stringify(error.key)}`
-    return new ServiceError('place_taken', `Another memory that is current has ${what}`, {
-      members: { memory_ids: [error.memoryId] }, cause: error,
-    })
-  }
-  return error
+/** The proposals of the memories that were stored: an exact repeat has none. */
+function proposalsOfStored (proposals: readonly Proposal[], { outcome }: RetainResult): Proposal[] {
+  if (!Array.isArray(outcome)) return [...proposals]
+  const stored = new Set(outcome.filter(({ stored }) => stored).map(({ memoryId }) => memoryId))
+  return proposals.filter(({ memoryId }) => stored.has(memoryId))
 }
 
 /**

@@ -10,15 +10,18 @@ import { schemaCheck } from '../base/schema-check.js'
 import { invalidField, ServiceError } from '../base/service-error.js'
 import type { BankSettings, Bounds } from '../config/schema.js'
 import type { NewBankConfig } from '../stores/bank-configs.js'
-import type { ImportOutcome, NewMemory, Memory } from '../stores/vector-store.js'
+import { optionalValues } from '../stores/memory-fields.js'
+import type { ImportOutcome, NewMemory, Memory, Version } from '../stores/vector-store.js'
 import { storedConfig, changeTo } from './bank-configurations.js'
 import type { OpenBank } from './bank-directory.js'
 import type { Dependencies, Call } from './dependencies.js'
 import { idempotentWrite, isCommitted, type KeyedWrite, type WriteResult } from './idempotency.js'
-import { checkItem, prepare, type IdentifiedItem } from './preparation.js'
+import { notSupported } from './memory-changes.js'
+import { type CheckedItem, checkItem, prepare, type IdentifiedItem } from './preparation.js'
 import { instantField, toRecord } from './records.js'
 import {
-  EXPORT_FORMAT as FORMAT, EXPORT_VERSION as VERSION, IMPORT_DEFAULTS, ImportLine, type ImportAnswer, type ImportQuery,
+  EXPORT_FORMAT as FORMAT, EXPORT_VERSION as VERSION, type ExportQuery, IMPORT_DEFAULTS, ImportLine, type ImportAnswer,
+  type ImportQuery,
 } from './schemas.js'
 
 const INDEX_BATCH = 256
@@ -37,12 +40,19 @@ interface ImportRequest extends ImportQuery {
   bounds: Pick<Bounds, 'import_lines'> & JsonBounds
 }
 
+/** A line of an import, and when its version ended if it is not the last of its memory. */
+interface CheckedLine extends IdentifiedItem {
+  at: string
+  endedAt: number | null
+  redacted: boolean
+}
+
 /** A checked import. */
 interface CheckedImport {
   /** The bank with the settings that its memories are checked and indexed under: those of `change`, if any. */
   target: OpenBank
   /** The ids are the lines' own, or new ones. */
-  lines: IdentifiedItem[]
+  lines: CheckedLine[]
   /** Number of lines whose memories have expired; they are not in `lines`. */
   expired: number
   /** The configuration of the bank that was exported, when it is to be applied. */
@@ -87,12 +97,14 @@ interface Export extends AsyncIterable<string> {
  * The signal also cancels reading from the store.
  */
 export async function exportBank (
-  deps: Dependencies, { bank_id: bankId }: { bank_id: string }, { context, signal }: Call,
+  deps: Dependencies, { bank_id: bankId, versions: isWhole = false }: ExportQuery & { bank_id: string },
+  { context, signal }: Call,
 ): Promise<Export> {
   const { directory, store, clock } = deps
   const { key } = await directory.openOne(context, 'admin', bankId)
+  if (isWhole && store.revise === undefined) throw notSupported()
   const config = (await storedConfig(deps, key))?.configuration
-  const { count, memories } = await store.scan(key, clock(), signal)
+  const { count, memories } = await store.scan(key, clock(), signal, isWhole)
   const header = {
     format: FORMAT,
     version: VERSION,
@@ -145,6 +157,7 @@ async function checkImport (
   const now = clock()
   const ceiling = live.current.trust.of(context)
   const checked: CheckedImport = { target: bank, lines: [], expired: 0, change: undefined }
+  const expired = new Set<string>()
   let hasHeader = false
   for (const line of linesOf(body)) {
     if (isDue()) await giveWay()
@@ -162,21 +175,45 @@ async function checkImport (
       at: `line ${line.number}: `, now, ceiling, writer: context.principal ?? null,
     })
     const { expiresAt } = memory.item
-    if (expiresAt === null || expiresAt > now) checked.lines.push(memory)
-    else checked.expired++
+    if (memory.endedAt !== null || expiresAt === null || expiresAt > now) checked.lines.push(memory)
+    else {
+      checked.expired++
+      expired.add(memory.memoryId)
+    }
   }
   if (!hasHeader) throw invalidField('', 'The import is empty')
+  checked.lines = checked.lines.filter(({ memoryId, endedAt }) => endedAt === null || !expired.has(memoryId))
+  requireLast(checked.lines)
   return checked
+}
+
+/** @throws ServiceError invalid_request for an earlier version without the last one */
+function requireLast (lines: readonly CheckedLine[]): void {
+  const last = new Map(lines.filter(({ endedAt }) => endedAt === null).map((line) => [line.memoryId, line]))
+  const seen = new Set<string>()
+  for (const { at, memoryId, endedAt, life } of lines) {
+    if (endedAt === null) continue
+    const version = life?.version ?? 1
+    const after = last.get(memoryId)
+    if (after === undefined || (after.life?.version ?? 1) <= version) {
+      throw invalidField(at.replace(/: $/, ''), 'is an earlier version of a memory that the import does not have')
+    }
+    const id = `${memoryId}/${version}`
+    if (seen.has(id)) throw invalidField(at.replace(/: $/, ''), 'is a version that the import has twice')
+    seen.add(id)
+  }
 }
 
 function checkedLine (
   deps: Dependencies, bank: OpenBank, value: unknown, { at, now, ceiling, writer }: LineCheck,
-): IdentifiedItem {
+): CheckedLine {
+  const line = readLine(value, at)
   const {
     text: content, memory_id: memoryId, bank_id: _origin, retained_at: retained, trust = ceiling,
     version, state, superseded_by: supersededBy, kind, derived_from: derivedFrom, changed_at: changed,
-    changed_by: changedBy, reason, ...rest
-  } = readLine(value, at)
+    changed_by: changedBy, reason, ended_at: ended, redacted = false, ...rest
+  } = line
+  if ((ended !== undefined || state !== undefined) && deps.store.revise === undefined) throw notSupported()
   const retainedAt = retained === undefined ? now : instantField(`${at}retained_at`, retained)
   return {
     memoryId: memoryId?.toLowerCase() ?? deps.newId(),
@@ -192,9 +229,17 @@ function checkedLine (
       changedAt: changed === undefined ? retainedAt : instantField(`${at}changed_at`, changed),
       reason,
     }),
-    item: checkItem({ content, ...rest }, bank, at, 'text'),
+    at,
+    endedAt: ended === undefined ? null : instantField(`${at}ended_at`, ended),
+    redacted,
+    item: redacted && ended !== undefined ? REDACTED : checkItem({ content, ...rest }, bank, at, 'text'),
   }
 }
+
+/** What a redacted version says. */
+const REDACTED: CheckedItem = Object.freeze({
+  text: '', tags: [], metadata: {}, ...optionalValues(() => null), supersedes: [], redactions: [],
+})
 
 async function storeImport (
   deps: Dependencies, bank: OpenBank, { target, lines, expired, change }: CheckedImport,
@@ -224,14 +269,24 @@ async function storeImport (
 }
 
 /** Removes each line from the list once it is converted, so that memories are not held in both forms for long. */
-async function indexLines (deps: Dependencies, { settings }: OpenBank, lines: IdentifiedItem[], signal?: AbortSignal) {
+async function indexLines (
+  deps: Dependencies, { settings }: OpenBank, lines: CheckedLine[], signal?: AbortSignal,
+): Promise<NewMemory[]> {
   const { indexer } = deps
   const memories: NewMemory[] = []
+  const earlier = new Map<string, Array<NewMemory & Version>>()
   while (lines.length > 0) {
-    const prepared = await prepare(lines.splice(0, INDEX_BATCH), signal)
-    memories.push(...await indexer.index(prepared, settings.retrieval.chunk_max_characters, signal))
+    const some = lines.splice(0, INDEX_BATCH)
+    const prepared = await prepare(some, signal)
+    const indexed = await indexer.index(prepared, settings.retrieval.chunk_max_characters, signal)
+    for (const [index, memory] of indexed.entries()) {
+      const { endedAt, redacted } = some[index]!
+      if (endedAt === null) memories.push(memory)
+      else earlier.set(memory.memoryId, [...earlier.get(memory.memoryId) ?? [], { ...memory, endedAt, redacted }])
+    }
   }
-  return memories
+  if (earlier.size === 0) return memories
+  return memories.map((memory) => ({ ...memory, earlier: earlier.get(memory.memoryId) }))
 }
 
 /** A memory that has expired since the export counts as skipped. */
@@ -292,13 +347,26 @@ function parseLine ({ number, bytes }: NumberedLine, maxBytes: number, bounds: J
   return text === '' ? undefined : parseSafely(text, (fault) => invalidField(`line ${number}`, fault))
 }
 
+/** A memory with who made its version and why, where that is told; of an earlier version when it ended. */
+function toExported (bankId: string, memory: Memory | Version): Record<string, unknown> {
+  const { changedBy, reason } = memory
+  return {
+    ...toRecord(bankId, memory),
+    changed_by: changedBy ?? undefined,
+    reason: reason ?? undefined,
+    ...'endedAt' in memory && memory.endedAt !== null && {
+      ended_at: formatInstant(memory.endedAt), redacted: memory.redacted || undefined,
+    },
+  }
+}
+
 /** The lines of an export, with line feeds: the header, followed by a line for each memory. */
 async function * exportLines (
-  bankId: string, header: object, memories: AsyncIterable<Memory>,
+  bankId: string, header: object, memories: AsyncIterable<Memory | Version>,
 ): AsyncGenerator<string> {
   yield `${JSON.stringify(header)}\n`
   for await (const memory of memories) {
     if (isDue()) await giveWay()
-    yield `${JSON.stringify(toRecord(bankId, memory))}\n`
+    yield `${JSON.stringify(toExported(bankId, memory))}\n`
   }
 }

@@ -3,6 +3,7 @@ import { withoutMessage } from '../base/message-of.js'
 import { ServiceError } from '../base/service-error.js'
 import { withoutValues, type ProviderConfig } from '../config/providers/registry.js'
 import type { BankConfigStore } from './bank-configs.js'
+import type { ProposalStore } from './proposals.js'
 import { SqlError } from './sql/executor.js'
 import {
   IdempotencyKeyTaken, LowerTrustError, MemoryChangedError, PlaceTakenError, UnknownMemoriesError, type Candidate,
@@ -61,7 +62,7 @@ export function storeWithServiceErrors (
       throw isCustom ? withoutMessage(error) : error
     }
   }
-  const { bankConfigs, poolStatus } = store
+  const { bankConfigs, proposals, poolStatus } = store
   return guarded<VectorStore>(store, isCustom, {
     health: async () => {
       const health = await logged(async () => await store.health())
@@ -76,6 +77,7 @@ export function storeWithServiceErrors (
     },
     ...withoutUndefined({
       poolStatus: poolStatus && (() => store.poolStatus!()),
+      proposals: proposals && guarded<ProposalStore>(proposals, isCustom),
       bankConfigs: bankConfigs && guarded<BankConfigStore>(bankConfigs, isCustom),
     }),
   })

@@ -3,7 +3,9 @@ import type { Trust } from '../access/trust.js'
 import type { Clock } from '../base/clock.js'
 import { DAY_MS } from '../base/days.js'
 import type { BankConfigStore, NewBankConfig } from './bank-configs.js'
+import type { ExtractionQueue, HeldExtractions } from './extraction-queue.js'
 import { type MemoryValues, memoryValues } from './memory-fields.js'
+import type { ProposalStore } from './proposals.js'
 import type { Filters, PossiblyLate, SearchRequest, SearchResult } from './searches.js'
 
 export type { Metadata } from './memory-fields.js'
@@ -194,18 +196,14 @@ export interface ListBanksRequest {
 }
 
 export interface Scan {
+  /** The number of memories, and of the versions that follow. */
   readonly count: number
   /**
    * To be iterated once. A reader that stops before the end calls `return`, where the store provides it, even before
    * the first memory: it releases the resources held for the reader.
    */
-  readonly memories: AsyncIterable<Memory> & { return?: (value?: undefined) => Promise<unknown> }
+  readonly memories: AsyncIterable<Memory | Version> & { return?: (value?: undefined) => Promise<unknown> }
 }
-
-/** Memories of a bank that a gateway has taken, to derive facts from them, and that nobody else takes until then. */
-export type HeldExtractions = Readonly<{ memoryIds: readonly string[], until: number }>
-/** A memory that was taken, with the number of times that it was. */
-export type ExtractionJob = Readonly<{ memoryId: string, attempts: number }>
 
 /** What every write receives in addition to its memories or its selection of them. */
 export interface WriteOptions {
@@ -432,7 +430,7 @@ export type UsageOutcome =
 /** Counts of rate limits are of a minute; the rest is for gateways whose clocks differ. */
 export const RATE_LIFETIME_SECONDS = 120
 
-export interface VectorStore {
+export interface VectorStore extends Partial<ExtractionQueue> {
   /**
    * Called once, before any other method, if the store has it.
    * @throws ProviderError for a fault that an operator has to correct; the server then does not start
@@ -539,13 +537,17 @@ export interface VectorStore {
   countByDay? (bank: BankKey, range: DayRange): Promise<DayCounts>
   /**
    * The bank as of the call, oldest first, however long the reading takes.
+   * @param isWhole whether superseded and retired memories follow, and each memory has its earlier versions, as
+   * Versions, after it; only a store with `revise` receives it
    * @param signal cancels a call that has not settled: it soon rejects with the signal's reason
    */
-  scan (bank: BankKey, now: number, signal?: AbortSignal): Promise<Scan>
+  scan (bank: BankKey, now: number, signal?: AbortSignal, isWhole?: boolean): Promise<Scan>
   /**
    * Adds memories with their ids, all or none. A conflict is an equal id or an equal fingerprint, also within the call.
    */
   import (bank: BankKey, memories: readonly NewMemory[], options: ImportOptions): Promise<ImportOutcome>
+  /** Keeps what may supersede what; only in a store with `revise`. */
+  readonly proposals?: ProposalStore
   /** Stores the configuration of banks. Without it, banks have no configuration and `import` never receives one. */
   readonly bankConfigs?: BankConfigStore
   /**
@@ -572,22 +574,6 @@ export interface VectorStore {
    * @param key begins with the key of a bank
    */
   countRate? (key: string, amount: number): Promise<number>
-  /** Banks with extractions that may be taken. With this method a store has all three. */
-  dueExtractions? (request: Readonly<{ now: number, limit: number }>): Promise<BankKey[]>
-  /**
-   * Takes memories that writes have noted with `extract`, the oldest first: nobody else takes them before `until`. Each
-   * is noted until it is ended, by `settleExtractions` or `extracted` of a write, or removed.
-   */
-  takeExtractions? (
-    bank: BankKey, request: Readonly<{ now: number, until: number, limit: number }>,
-  ): Promise<ExtractionJob[]>
-  /**
-   * Ends extractions, or with `retryAt` lets them be taken again from then on. Those not held any more are skipped.
-   * @param isCounted whether the attempt that ends counts among the attempts
-   */
-  settleExtractions? (
-    bank: BankKey, held: HeldExtractions, retry?: Readonly<{ retryAt: number, isCounted: boolean }>,
-  ): Promise<void>
   /** The state of the connection pool, for metrics; does not query the database. */
   poolStatus? (): PoolStatus | undefined
   close (): Promise<void>

@@ -12,7 +12,8 @@ import { cliServer, runCli, spawnCli } from '../helpers/cli.js'
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const COMMANDS = [
   'serve', 'init', 'doctor', 'config', 'config check', 'config show', 'config schema', 'migrate', 'reembed', 'token',
-  'completion', 'banks', 'retain', 'recall', 'reflect', 'forget', 'export', 'import',
+  'completion', 'banks', 'retain', 'recall', 'reflect', 'forget', 'edit', 'retire', 'restore', 'versions',
+  'rollback', 'export', 'import',
 ]
 
 /** A server that takes a request and never answers. */

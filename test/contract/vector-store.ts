@@ -12,6 +12,7 @@ import { insertingContract } from './vector-store/inserting.js'
 import { lateVectorsContract } from './vector-store/late-vectors.js'
 import { lexicalContract } from './vector-store/lexical.js'
 import { poolContract } from './vector-store/pool.js'
+import { proposalsContract } from './vector-store/proposals.js'
 import { readingContract } from './vector-store/reading.js'
 import { removedBanksContract } from './vector-store/removed-banks.js'
 import { filteredRemovingContract } from './vector-store/removing-filtered.js'
@@ -46,6 +47,7 @@ const CONTRACT: Array<[about: string, part: (t: Test, open: OpenStore, tolerance
   ['replacing documents', replacingContract],
   ['superseding and revising', revisingContract],
   ['facts and extractions', derivedContract],
+  ['proposals', proposalsContract],
   ['idempotency', idempotencyContract],
   ['trust', trustContract],
   ['configuration of banks', bankConfigsContract],

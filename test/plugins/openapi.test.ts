@@ -92,6 +92,7 @@ const changing = [...limits, 'precondition_failed', 'conflict', 'not_supported']
 const changed = [
   ...caller, ...body, ...changing, 'not_found', 'place_taken', 'higher_trust', 'not_current', 'model_output_invalid',
 ] as const
+const decided = changed.filter((code) => !(body as readonly string[]).includes(code))
 const codes: Record<string, readonly ErrorCode[]> = {
   retain: [...caller, ...body, ...repeated, ...limits, 'model_output_invalid', 'higher_trust', 'not_supported'],
   retainBatch: [...caller, ...body, ...repeated, ...limits, 'model_output_invalid', 'higher_trust', 'not_supported'],
@@ -100,6 +101,10 @@ const codes: Record<string, readonly ErrorCode[]> = {
   restoreMemory: changed,
   listVersions: [...caller, 'answer_too_large', 'not_found', 'not_supported'],
   redactVersion: [...caller, ...limits, 'not_found', 'not_supported'],
+  listProposals: [...caller, 'not_supported'],
+  acceptProposal: decided,
+  dismissProposal: decided,
+  undoProposal: decided,
   rollbackBank: [...caller, ...body, ...limits, 'conflict', 'not_supported', 'model_output_invalid'],
   recall: [...caller, ...body, ...limits, 'answer_too_large', 'model_output_invalid', 'not_supported'],
   explainRecall: [...caller, ...body, ...limits, 'model_output_invalid'],
@@ -124,7 +129,7 @@ const codes: Record<string, readonly ErrorCode[]> = {
   adminGetBankConfig: admin,
   adminResetBankConfig: [...admin, 'not_supported'],
   reloadConfiguration: [...admin, ...body, 'configuration_invalid', 'restart_required', 'not_supported'],
-  exportBank: [...caller, 'too_many_streams'],
+  exportBank: [...caller, 'too_many_streams', 'not_supported'],
   importBank: [...caller, ...repeated, ...limits, 'body_too_large', 'unsupported_media_type', 'model_output_invalid'],
   whoami: caller,
   listSources: admin,
@@ -236,7 +241,20 @@ await t.test('the answers of the service satisfy the document', async (t) => {
   const id = await retain('shown', 'Alice drinks tea. '.repeat(200), {
     tags: ['a'], metadata: { n: 1, none: null }, occurred_at: '2025-01-01T00:00:00Z',
   })
+  await app.inject({
+    method: 'PUT', url: '/v1/banks/proposing/config', payload: { signal_quality: { proposals: { mode: 'propose' } } },
+  })
+  await retain('proposing', 'I live in Rome.', { speaker: 'Ada' })
+  await retain('proposing', 'I live in Milan now.', { speaker: 'Ada' })
+  const [proposal] = (await get('/v1/banks/proposing/proposals')).json<{ proposals: Array<{ id: string }> }>().proposals
+  const decideOn = async (verb: string) => await post(`/v1/banks/proposing/proposals/${proposal!.id}/${verb}`, {})
+  const decisions = {
+    'POST /v1/banks/{bank_id}/proposals/{proposal_id}/accept': await decideOn('accept'),
+    'POST /v1/banks/{bank_id}/proposals/{proposal_id}/undo': await decideOn('undo'),
+    'POST /v1/banks/{bank_id}/proposals/{proposal_id}/dismiss': await decideOn('dismiss'),
+  }
   const answers = {
+    ...decisions,
     'POST /v1/retain': await post('/v1/retain', { bank_id: 'shown', content: 'Bob.' }),
     'POST /v1/retain/batch': await post('/v1/retain/batch', {
       bank_id: 'shown', items: [{ content: 'Carol.' }, { content: 'Bob.' }],
@@ -282,6 +300,7 @@ await t.test('the answers of the service satisfy the document', async (t) => {
       `/v1/banks/shown/memories/${id}/versions/1/redact`, {},
     ),
     'GET /v1/banks/{bank_id}/memories/{memory_id}/versions': await get(`/v1/banks/shown/memories/${id}/versions`),
+    'GET /v1/banks/{bank_id}/proposals': await get('/v1/banks/proposing/proposals?state=dismissed'),
     'POST /v1/banks/{bank_id}/rollback': await post('/v1/banks/shown/rollback', { to: '2026-01-15T00:00:00Z' }),
     'POST /v1/banks/{bank_id}/import': await importInto(app, 'shown', ndjson(HEADER, { text: 'Dan.' })),
     'GET /v1/whoami': await get('/v1/whoami?bank_id=shown'),

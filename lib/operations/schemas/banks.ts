@@ -1,9 +1,10 @@
 import { Type, type Static } from 'typebox'
 import { BankConfigurationSchema } from '../../config/schema.js'
 import { BANK_CONFIG_HISTORY } from '../../stores/bank-configs.js'
+import { PROPOSAL_STATES } from '../../stores/proposals.js'
 import { MAX_COUNTED_VALUES } from '../../stores/most-frequent.js'
 import {
-  strict, clamped, nullable, nullableInstant, trust, BankId, DocumentId, TenantId, pageFields,
+  strict, clamped, MemoryId, nullable, nullableInstant, trust, BankId, DocumentId, TenantId, pageFields,
   optionalOrUndefined, BANKS_CURSOR, filters, retainedBounds,
 } from './common.js'
 import { MEMORY, MemoryRecord } from './memory-record.js'
@@ -99,6 +100,43 @@ export const StatisticsAnswer = strict({
     speakers: [{ speaker: 'Alice', memory_count: 1 }],
   }],
 })
+
+export const ProposalsQuery = strict({
+  ...pageFields,
+  state: Type.Optional(Type.Enum([...PROPOSAL_STATES], { description: 'Default open.' })),
+})
+export type ProposalsQuery = Static<typeof ProposalsQuery>
+
+const PROPOSAL = {
+  id: '01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e60',
+  memory_id: '01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e5f',
+  may_supersede: '01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e5e',
+  because: 'place',
+  created_at: '2026-01-05T09:30:00.000Z',
+  state: 'open',
+  decided_at: null,
+  decided_by: null,
+} as const
+export const ProposalAnswer = strict({
+  id: Type.String({ format: 'uuid' }),
+  memory_id: MemoryId,
+  may_supersede: MemoryId,
+  because: Type.String({
+    description: 'value, number, negation or place: another one in a statement about the same. near_duplicate: ' +
+      'nearly the same words.',
+  }),
+  created_at: Type.String({ format: 'date-time' }),
+  state: Type.Enum([...PROPOSAL_STATES], { title: 'ProposalState' }),
+  decided_at: nullableInstant('Null while it is open.'),
+  decided_by: nullable({ description: 'The principal; null when the settings of the bank decided.' }),
+}, { title: 'Proposal', description: 'That a memory may take the place of an older one.', examples: [PROPOSAL] })
+export type ProposalAnswer = Static<typeof ProposalAnswer>
+export const ProposalsAnswer = strict({ proposals: Type.Array(ProposalAnswer), next_cursor: nextCursor }, {
+  title: 'ProposalsPage',
+  description: 'A page of proposals, newest first.',
+  examples: [{ proposals: [PROPOSAL], next_cursor: null }],
+})
+export type ProposalsAnswer = Static<typeof ProposalsAnswer>
 
 export const AdminBanksQuery = strict({ tenant_id: Type.Optional(TenantId('Absent: the banks of all tenants.')) })
 const AdminBank = strict({ tenant_id: nullable(), ...bankFields }, {

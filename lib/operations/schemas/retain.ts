@@ -187,6 +187,14 @@ export const RollbackAnswer = strict({
 })
 export type RollbackAnswer = Static<typeof RollbackAnswer>
 
+export const ExportQuery = strict({
+  versions: Type.Optional(Type.Boolean({
+    description: 'Whether superseded and retired memories follow the current ones, and each memory has its earlier ' +
+      'versions after it. Default false.',
+  })),
+})
+export type ExportQuery = Static<typeof ExportQuery>
+
 export const IMPORT_DEFAULTS = { on_conflict: 'skip', config: 'ignore' } as const
 
 export const ImportQuery = strict({
@@ -212,6 +220,8 @@ export const ImportLine = strict({
   text: retainFields.content,
   bank_id: Type.Optional(Type.String({ description: 'For information only; not read.' })),
   ...importedSchemas,
+  ended_at: Type.Optional(instant('Of a version that is not the last: when the next one was made.')),
+  redacted: Type.Optional(Type.Boolean({ description: 'Whether what a version said was removed.' })),
 }, { title: 'ImportedMemory', description: 'A memory to import. Members may also be null, which means absent.' })
 
 export const EXPORT_FORMAT = 'memory-gateway-export'
@@ -223,13 +233,20 @@ const ExportHeader = Type.Object({
   version: Type.Literal(EXPORT_VERSION),
   bank_id: Type.Optional(Type.String({ description: 'For information only; not read.' })),
   exported_at: Type.Optional(Type.String({ format: 'date-time' })),
-  memory_count: Type.Optional(Type.Integer()),
+  memory_count: Type.Optional(Type.Integer({ description: 'Number of the lines that follow.' })),
   config: Type.Optional(BankConfigurationSchema),
 }, { title: 'ExportHeader', description: 'The first line of an export.' })
 
 /** For the OpenAPI document: the schemas of the lines of an export and of an import. */
-export const exportLine = { title: 'ExportLine', oneOf: [ExportHeader, MemoryRecord] }
-export const importLine = { title: 'ImportLine', anyOf: [ExportHeader, MemoryRecord, ImportLine] }
+const ExportedMemory = strict({
+  ...MemoryRecord.properties,
+  changed_by: Type.Optional(Type.String()),
+  reason: Type.Optional(Type.String()),
+  ended_at: Type.Optional(Type.String({ format: 'date-time' })),
+  redacted: Type.Optional(Type.Literal(true)),
+}, { title: 'ExportedMemory', description: 'A memory of an export or, with `ended_at`, an earlier version of one.' })
+export const exportLine = { title: 'ExportLine', oneOf: [ExportHeader, ExportedMemory] }
+export const importLine = { title: 'ImportLine', anyOf: [ExportHeader, ExportedMemory, ImportLine] }
 
 export type ImportAnswer = Static<typeof ImportAnswer>
 export type ImportLine = Static<typeof ImportLine>

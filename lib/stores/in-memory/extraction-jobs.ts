@@ -1,6 +1,6 @@
 import { bankKeyString, identityOf, type BankKey } from '../../access/context.js'
 import { compareText } from '../../text/normal-form.js'
-import type { ExtractionJob, HeldExtractions } from '../vector-store.js'
+import type { ExtractionJob, HeldExtractions } from '../extraction-queue.js'
 
 interface Job {
   attempts: number

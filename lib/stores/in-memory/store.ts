@@ -2,21 +2,22 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { bankKeyString, type BankKey } from '../../access/context.js'
 import { giveWay, isDue } from '../../base/event-loop.js'
 import { compareText } from '../../text/normal-form.js'
+import type { ExtractionJob, HeldExtractions } from '../extraction-queue.js'
 import { compileFilters } from '../filters.js'
 import { optionalValues } from '../memory-fields.js'
 import { TokenCount } from '../../text/tokens.js'
 import {
   type BankStatistics, type BankSummary, byMemoryId, type ChangedMemory, type DayCounts, type DayRange,
-  type DocumentReplacement, type ExtractionJob, type HeldExtractions, type ImportOptions, type ImportOutcome,
-  type InsertOutcome, type LateVectors, type ListBanksRequest, type ListFilters, type ListRequest, type Memory,
-  MemoryChangedError, memoryOf, type Neighbourhood, type NeighboursRequest, type NewMemory, type Part, partsOf,
-  type RemovedBank, type RemoveOptions, type RemoveOutcome, type Revision, type Scan, type SearchRequest,
-  type SearchResult, type Selector, type StoredMemory, type StoreHealth, type Unembedded, type VectorStore,
-  type Version, type WriteOptions,
+  type DocumentReplacement, type ImportOptions, type ImportOutcome, type InsertOutcome, type LateVectors,
+  type ListBanksRequest, type ListFilters, type ListRequest, type Memory, MemoryChangedError, memoryOf,
+  type Neighbourhood, type NeighboursRequest, type NewMemory, type Part, partsOf, type RemovedBank, type RemoveOptions,
+  type RemoveOutcome, type Revision, type Scan, type SearchRequest, type SearchResult, type Selector,
+  type StoredMemory, type StoreHealth, type Unembedded, type VectorStore, type Version, type WriteOptions,
 } from '../vector-store.js'
 import { configBytes, InMemoryBankConfigs } from './bank-configs.js'
 import { Bank, Capacity, Entry, neededBytes } from './bank.js'
 import { ExtractionJobs } from './extraction-jobs.js'
+import { InMemoryProposals } from './proposals.js'
 import {
   collectStatistics, countDays, countUpTo, listPage, neighbourhood, noStatistics, summarise, unembeddedPage,
 } from './reads.js'
@@ -41,6 +42,7 @@ const LONG_WRITE_TERMS = 20_000
  */
 export class InMemoryVectorStore implements VectorStore {
   readonly bankConfigs: InMemoryBankConfigs
+  readonly proposals: InMemoryProposals
   readonly #capacity: Capacity
   /** Those with memories. */
   readonly #banks = new Map<string, Bank>()
@@ -58,6 +60,7 @@ export class InMemoryVectorStore implements VectorStore {
   constructor ({ maximumBytes }: { maximumBytes?: number | undefined } = {}) {
     this.#capacity = new Capacity(maximumBytes)
     this.bankConfigs = new InMemoryBankConfigs(this.#capacity)
+    this.proposals = new InMemoryProposals(async (key, now) => await this.#bank(key, now))
   }
 
   /** Estimated bytes of memories and configurations. */
@@ -260,9 +263,17 @@ export class InMemoryVectorStore implements VectorStore {
     return bank === undefined ? { before: 0, byDay: new Map() } : await countDays(bank, range)
   }
 
-  async scan (key: BankKey, now: number, signal?: AbortSignal): Promise<Scan> {
-    const entries = (await this.#bank(key, now))?.ordered.snapshot() ?? []
+  async scan (key: BankKey, now: number, signal?: AbortSignal, isWhole = false): Promise<Scan> {
+    const bank = await this.#bank(key, now)
+    const entries = bank?.ordered.snapshot() ?? []
     signal?.throwIfAborted()
+    if (isWhole && bank?.hasPast === true) {
+      const last = [...entries, ...bank.past.ordered.snapshot().filter(({ isLast }) => isLast)]
+      const all = last.flatMap((entry) => [
+        entry, ...earlierOf(bank, entry).toSorted((a, b) => b.memory.version - a.memory.version),
+      ])
+      return { count: all.length, memories: (async function * () { for (const { memory } of all) yield memory })() }
+    }
     return {
       count: entries.length,
       memories: (async function * () { for (const { memory } of entries) yield memory })(),
@@ -286,6 +297,7 @@ export class InMemoryVectorStore implements VectorStore {
     const memoryCount = bank?.size ?? 0
     if (bank !== undefined) this.#drop(bank, bank.bytes)
     this.#removed.delete(bankKeyString(key))
+    this.proposals.remove(key)
     return { memoryCount, configRemoved: this.bankConfigs.remove(key, now) }
   }
 

@@ -1,5 +1,6 @@
 import type { BankKey } from '../../access/context.js'
-import { type ExtractionJob, type HeldExtractions, MemoryChangedError, type NewMemory } from '../vector-store.js'
+import type { ExtractionJob, HeldExtractions } from '../extraction-queue.js'
+import { MemoryChangedError, type NewMemory } from '../vector-store.js'
 import type { Executor, Queries } from './executor.js'
 import { bankParameters, type BankRow, toBankKey } from './rows.js'
 

@@ -38,6 +38,13 @@ export function suffixOf (part: Part): '' | '_past' {
   return part === 'past' ? '_past' : ''
 }
 
+/** A condition on a row `m` of memories_past: an earlier version lasts as long as its memory. */
+export function lastsAt (schema: string, instant: string): string {
+  const ofMemory = (suffix: string) => `exists (select 1 from ${schema}.memories${suffix} o
+    where o.bank_key = $1 and o.memory_id = m.version_of and ${liveAt('o', instant)})`
+  return `(m.version_of is null or ${ofMemory('')} or ${ofMemory('_past')})`
+}
+
 /**
  * The conditions on rows `m` of memories_past. Without a time only last versions pass; an earlier one does only while
  * its memory has not expired.
@@ -46,15 +53,13 @@ function pastConditions (
   schema: string, { state = 'current', asOf }: ListFilters, instant: string, parameters: Parameters,
 ): string[] {
   const last = 'm.version_of is null'
-  const ofMemory = (suffix: string) => `exists (select 1 from ${schema}.memories${suffix} o
-    where o.bank_key = $1 and o.memory_id = m.version_of and ${liveAt('o', instant)})`
   return [
     'not m.redacted',
     ...asOf === undefined
       ? [last]
       : [
           `(m.ended_at is null or m.ended_at > ${parameters.bind(asOf)}::float8::bigint)`,
-          `(${last} or ${ofMemory('')} or ${ofMemory('_past')})`,
+          lastsAt(schema, instant),
         ],
     ...state === 'all' ? [] : [`m.state ${state === 'current' ? '=' : '<>'} 'current'`],
   ]

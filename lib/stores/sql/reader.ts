@@ -11,7 +11,7 @@ import {
   type Unembedded, type Version,
 } from '../vector-store.js'
 import { SqlError, type Executor, type Queries } from './executor.js'
-import { filteredRead, liveAt, Parameters, type Statement, suffixOf } from './fragments.js'
+import { filteredRead, lastsAt, liveAt, Parameters, type Statement, suffixOf } from './fragments.js'
 import { type ExistingRow, findExisting, hasExpired } from './insertion.js'
 import {
   bankParameters, type BankRow, type MemoryRow, READ_COLUMNS, READ_PAST_COLUMNS, readColumns, toBankKey, toMemory,
@@ -419,6 +419,8 @@ interface ScanOptions {
   schema: string
   bank: BankKey
   now: number
+  /** Whether what is past follows, as Versions. */
+  isWhole: boolean
   signal: AbortSignal | undefined
   /** Bytes that are read before the scan is returned: a bank that is not larger holds no connection for its reader. */
   readAheadBytes: number
@@ -433,11 +435,11 @@ interface ScanOptions {
  * megabyte when the reader has taken the one before. A reader that takes none for `idleMs` loses the rest.
  */
 export async function openScan (
-  { executor, schema, bank, now, signal, readAheadBytes, idleMs = IDLE_MS, onEnd }: ScanOptions,
+  { executor, schema, bank, now, isWhole, signal, readAheadBytes, idleMs = IDLE_MS, onEnd }: ScanOptions,
 ): Promise<Scan> {
   const { tx, finish } = await beginSnapshot(executor, signal).catch((error: unknown) => { onEnd(); throw error })
-  const pages = scanPages(tx, schema, bank, now, signal)
-  const ahead: Memory[][] = []
+  const pages = scanParts(tx, { schema, bank, now, isWhole, signal })
+  const ahead: Array<Array<Memory | Version>> = []
   let idle: NodeJS.Timeout | undefined
   let isExpired = false
   const end = () => {
@@ -451,7 +453,7 @@ export async function openScan (
       end()
     }, idleMs).unref()
   }
-  async function * read (): AsyncGenerator<Memory, undefined> {
+  async function * read (): AsyncGenerator<Memory | Version, undefined> {
     try {
       for (let page = ahead.shift(); page !== undefined; page = ahead.shift()) yield * page
       for (;;) {
@@ -467,8 +469,13 @@ export async function openScan (
     }
   }
   try {
-    const [counted] = await tx.query<{ count: number }>(`select count(*)::int as count from ${schema}.memories m
-where m.bank_key = $1 and ${liveAt('m', '$2::float8::bigint')}`, [...bankParameters(bank), now])
+    const instant = '$2::float8::bigint'
+    const rows = (part: Part, condition: string) => `(select count(*) from ${schema}.memories${suffixOf(part)} m
+  where m.bank_key = $1 and ${liveAt('m', instant)}${condition})`
+    const past = isWhole ? ` + ${rows('past', ` and ${lastsAt(schema, instant)}`)}` : ''
+    const [counted] = await tx.query<{ count: number }>(
+      `select (${rows('current', '')}${past})::int as count`, [...bankParameters(bank), now],
+    )
     for (let bytes = 0; bytes < readAheadBytes;) {
       const { value, done } = await pages.next()
       if (done === true) break
@@ -506,16 +513,57 @@ async function beginSnapshot (
   })
 }
 
-/** The memories of a bank, oldest first. */
+interface ScanPage {
+  memories: Array<Memory | Version>
+  bytes: number
+  isLast: boolean
+}
+
+/**
+ * The memories of a bank, oldest first. Of a whole bank those that are superseded or retired follow, and each memory
+ * has its earlier versions after it.
+ */
+async function * scanParts (
+  tx: Queries, { isWhole, ...options }: Pick<ScanOptions, 'schema' | 'bank' | 'now' | 'isWhole' | 'signal'>,
+): AsyncGenerator<ScanPage, undefined> {
+  const withEarlier = async (page: ScanPage): Promise<ScanPage> => {
+    const earlier = await earlierVersions(tx, options, page.memories.map(({ memoryId }) => memoryId))
+    return { ...page, memories: page.memories.flatMap((memory) => [memory, ...earlier.get(memory.memoryId) ?? []]) }
+  }
+  for await (const page of scanPages(tx, 'current', options)) {
+    yield isWhole ? { ...await withEarlier(page), isLast: false } : page
+  }
+  if (!isWhole) return undefined
+  for await (const page of scanPages(tx, 'past', options)) yield await withEarlier(page)
+  return undefined
+}
+
+/** The versions before the last ones of memories, the latest first, by the ids of the memories. */
+async function earlierVersions (
+  tx: Queries, { schema, bank }: Pick<ScanOptions, 'schema' | 'bank'>, memoryIds: readonly string[],
+): Promise<Map<string, Version[]>> {
+  const rows = await tx.query<VersionRow>(`select ${READ_PAST_COLUMNS}, m.ended_at::float8 as ended_at, m.redacted
+from ${schema}.memories_past m where m.bank_key = $1 and m.version_of = any($2::text[]::uuid[])
+order by m.version desc`, [...bankParameters(bank), memoryIds])
+  const found = new Map<string, Version[]>()
+  for (const version of await mapGivingWay(rows, toVersion)) {
+    const others = found.get(version.memoryId)
+    if (others === undefined) found.set(version.memoryId, [version])
+    else others.push(version)
+  }
+  return found
+}
+
+/** Last versions of a part. */
 async function * scanPages (
-  tx: Queries, schema: string, bank: BankKey, now: number, signal: AbortSignal | undefined,
-): AsyncGenerator<{ memories: Memory[], bytes: number, isLast: boolean }, undefined> {
-  const statement = `select ${READ_COLUMNS}, m.size::float8 as size from (
+  tx: Queries, part: Part, { schema, bank, now, signal }: Pick<ScanOptions, 'schema' | 'bank' | 'now' | 'signal'>,
+): AsyncGenerator<ScanPage, undefined> {
+  const statement = `select ${readColumns(part)}, m.size::float8 as size from (
   select o.*, sum(o.size) over (order by o.retained_at, o.memory_id rows between unbounded preceding and current row) -
     o.size as bytes_before from (
     select m.*, ${SIZE} as size
-      from ${schema}.memories m
-    where m.bank_key = $1 and ${liveAt('m', '$2::float8::bigint')}
+      from ${schema}.memories${suffixOf(part)} m
+    where m.bank_key = $1 and ${liveAt('m', '$2::float8::bigint')} ${part === 'past' ? 'and m.version_of is null' : ''}
       and ($4::float8 is null or (m.retained_at, m.memory_id) > ($4::float8::bigint, $5::text::uuid))
     order by m.retained_at, m.memory_id limit $3::int
   ) o

@@ -1,18 +1,19 @@
 import type { BankKey } from '../../access/context.js'
 import { messageOf } from '../../base/message-of.js'
 import type { Semaphore } from '../../base/semaphore.js'
+import type { ExtractionJob, HeldExtractions } from '../extraction-queue.js'
 import type {
-  BankStatistics, BankSummary, DayCounts, DayRange, DocumentReplacement, EmbeddingSpace, ExtractionJob,
-  HeldExtractions, ImportOptions, ImportOutcome, InsertOutcome, LateVectors, ListBanksRequest, ListRequest, Memory,
-  Neighbourhood, NewMemory, PoolStatus, RemovedBank, RemoveOptions, RemoveOutcome, Revision, Scan, SearchRequest,
-  SearchResult, Selector, StoreHealth, StoreStart, Unembedded, UsageEntry, UsageOutcome, UsageReservation, VectorStore,
-  WriteOptions,
+  BankStatistics, BankSummary, DayCounts, DayRange, DocumentReplacement, EmbeddingSpace, ImportOptions, ImportOutcome,
+  InsertOutcome, LateVectors, ListBanksRequest, ListRequest, Memory, Neighbourhood, NewMemory, PoolStatus, RemovedBank,
+  RemoveOptions, RemoveOutcome, Revision, Scan, SearchRequest, SearchResult, Selector, StoreHealth, StoreStart,
+  Unembedded, UsageEntry, UsageOutcome, UsageReservation, VectorStore, WriteOptions,
 } from '../vector-store.js'
 import { SqlBankConfigs } from './bank-configs.js'
 import type { Distribution } from './distribution.js'
 import { dueExtractions, settleExtractions, takeExtractions } from './extraction-jobs.js'
 import { busySemaphore, type Executor, type ReadOptions } from './executor.js'
 import { Readiness, readMigrations } from './migrations.js'
+import { SqlProposals } from './proposals.js'
 import { openScan, SqlReader } from './reader.js'
 import { SqlSearcher } from './searcher.js'
 import type { Standby } from './standby.js'
@@ -52,6 +53,7 @@ interface SqlVectorStoreOptions {
  */
 export class SqlVectorStore extends SqlReader implements VectorStore {
   readonly bankConfigs: SqlBankConfigs
+  readonly proposals: SqlProposals
   /** A process that has the database alone counts in its memory. */
   readonly countRate?: (key: string, amount: number) => Promise<number>
   readonly #options: SqlVectorStoreOptions
@@ -91,6 +93,7 @@ export class SqlVectorStore extends SqlReader implements VectorStore {
       permits: Math.max(1, Math.floor((executor.status?.().size ?? 1) / 2)), maxWaiting: 100, waitMs: EXPORT_WAIT_MS,
     })
     if (shared) this.countRate = rateCounter(executor, schema)
+    this.proposals = new SqlProposals(executor, schema)
     this.bankConfigs = new SqlBankConfigs({ executor, schema, isShared: shared })
     const noteChanges = async (memories: number) => { await this.#sweeper.noteChanges(memories) }
     this.#writer = new SqlWriter({ executor, schema, distribution, configs: this.bankConfigs, noteChanges })
@@ -181,11 +184,13 @@ export class SqlVectorStore extends SqlReader implements VectorStore {
     return this.#space === undefined ? [] : await this.unembeddedOf(this.#space, request)
   }
 
-  async scan (bank: BankKey, now: number, signal?: AbortSignal): Promise<Scan> {
+  async scan (bank: BankKey, now: number, signal?: AbortSignal, isWhole = false): Promise<Scan> {
     const { schema, shared = true } = this.#options
     const readAheadBytes = shared ? READ_AHEAD_BYTES : UNSHARED_READ_AHEAD_BYTES
     const onEnd = await this.#exports.acquire({ signal })
-    return await openScan({ executor: this.#executor, schema, bank, now, signal, readAheadBytes, onEnd })
+    return await openScan({
+      executor: this.#executor, schema, bank, now, isWhole, signal, readAheadBytes, onEnd,
+    })
   }
 
   async import (bank: BankKey, memories: readonly NewMemory[], options: ImportOptions): Promise<ImportOutcome> {

@@ -35,7 +35,7 @@ const ANALYZE_FROM = 250
 const ANALYZE_UP_TO = 100_000
 const TABLES = [
   'memories', 'postings', 'embeddings', 'memories_past', 'postings_past', 'embeddings_past', 'removed_memories',
-  'extraction_jobs', 'bank_statistics', 'bank_locks', 'idempotency_keys', 'embedding_spaces',
+  'proposals', 'extraction_jobs', 'bank_statistics', 'bank_locks', 'idempotency_keys', 'embedding_spaces',
   'daily_usage', 'rate_limits', 'bank_configurations', 'bank_configuration_history', 'bank_configuration_changes',
 ]
 /** The condition on the summed statistics of a bank without memories. Lengths are fractions, so they may not add up. */
@@ -192,6 +192,16 @@ order by s.shard for update`, key)
   select 1 from ${schema}.bank_statistics e where e.bank_key = $1 having ${EMPTY}
 )`, key)
       }))
+    })
+    // Proposals about memories that are gone, which no list shows any more.
+    const isGone = (column: string) => `not exists (
+  select 1 from ${schema}.memories m where m.bank_key = e.bank_key and m.memory_id = e.${column}
+) and not exists (
+  select 1 from ${schema}.memories_past m where m.bank_key = e.bank_key and m.memory_id = e.${column}
+)`
+    const gone = `((${isGone('memory_id')}) or (${isGone('may_supersede')}))`
+    await this.#eachBank(`from ${schema}.proposals e where ${gone}`, [], async (bank) => {
+      await executor.query(`delete from ${schema}.proposals e where e.bank_key = $1 and ${gone}`, bankParameters(bank))
     })
     // One that a write holds stays until the next time.
     await this.#eachBank(`from ${schema}.bank_locks e where e.bank_key <> '${ALL_BANKS}' and not exists (

@@ -214,7 +214,7 @@ export class SqlWriter {
       changes.memories += count
       await this.#vectors.dropSpace(tx, bank)
       const configRemoved = await configs.removeIn(tx, bank, now)
-      for (const table of ['removed_memories', 'bank_locks']) {
+      for (const table of ['proposals', 'removed_memories', 'bank_locks']) {
         await tx.query(`delete from ${schema}.${table} l where l.bank_key = $1`, bankParameters(bank))
       }
       return { memoryCount: count, configRemoved }

@@ -30,9 +30,11 @@ export class MemoryGatewayClient extends CallerOperations {
   }
 
   /** The lines of a bank's export, without their line feeds: a header, then one memory per line. */
-  async * exportBank ({ bank_id: bankId }: T.BankRequest, options?: CallOptions): AsyncGenerator<string, void> {
+  async * exportBank (
+    { bank_id: bankId, ...query }: T.ExportBankRequest, options?: CallOptions,
+  ): AsyncGenerator<string, void> {
     const path = pathOf`/v1/banks/${bankId}/export`
-    yield * completeExport(this.#transport.lines({ method: 'GET', path, safety: 'read' }, LINES_TYPE, options))
+    yield * completeExport(this.#transport.lines({ method: 'GET', path, query, safety: 'read' }, LINES_TYPE, options))
   }
 
   /** Imports an export, all of it or nothing. The lines are collected before they are sent. */

@@ -28,6 +28,10 @@ export type ImportLine = Schemas['ImportLine']
 export type ImportPiece = string | Uint8Array | ImportLine
 /** A whole export (a file that a browser's user has chosen is a Blob), or its pieces. */
 export type ImportSource = string | Uint8Array | Blob | Iterable<ImportPiece> | AsyncIterable<ImportPiece>
+/** The request of `exportBank`. */
+export type ExportBankRequest = BankRequest & NonNullable<operations['exportBank']['parameters']['query']>
+
+/** The request of `importBank`. */
 export type ImportBankRequest = BankRequest & NonNullable<operations['importBank']['parameters']['query']> & {
   lines: ImportSource
 }

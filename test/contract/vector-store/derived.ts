@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Test } from 'tap'
+import type { ExtractionQueue } from '../../../lib/stores/extraction-queue.js'
 import { MemoryChangedError, type NewMemory, type VectorStore } from '../../../lib/stores/vector-store.js'
 import { type MemoryFields, newMemories, newMemory, NOW } from '../../helpers/memories.js'
 import { bank, lexical, listAll, REMOVE, texts, type OpenStore } from './setup.js'
@@ -7,8 +8,7 @@ import { bank, lexical, listAll, REMOVE, texts, type OpenStore } from './setup.j
 const home = bank('home')
 const UNTIL = NOW + 60_000
 
-type QueueStore = VectorStore &
-  Required<Pick<VectorStore, 'dueExtractions' | 'takeExtractions' | 'settleExtractions' | 'revise'>>
+type QueueStore = VectorStore & ExtractionQueue
 
 /** Opens a store, or skips the test where the store keeps no extractions. */
 async function openQueue (t: Test, open: OpenStore): Promise<QueueStore | undefined> {

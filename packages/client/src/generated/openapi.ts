@@ -375,6 +375,80 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/banks/{bank_id}/proposals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List which memories may take the place of others
+         * @description What retain found where the bank asks for it (`signal_quality.proposals`): a memory that has the same subject as an older one and another value, number, negation or place, or nearly the same words. Nothing changes until a proposal is accepted.
+         */
+        get: operations["listProposals"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/banks/{bank_id}/proposals/{proposal_id}/accept": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Let a memory take the place of the older one */
+        post: operations["acceptProposal"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/banks/{bank_id}/proposals/{proposal_id}/dismiss": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Leave both memories as they are */
+        post: operations["dismissProposal"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/banks/{bank_id}/proposals/{proposal_id}/undo": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Take the decision about a proposal back
+         * @description Restores the older memory when the proposal was accepted. The proposal is open again.
+         */
+        post: operations["undoProposal"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/banks/{bank_id}/config": {
         parameters: {
             query?: never;
@@ -965,7 +1039,7 @@ export interface components {
                     max_metadata_size_bytes?: number;
                 };
             };
-            /** @description Deduplication. */
+            /** @description Deduplication and proposals. */
             signal_quality?: {
                 /** @description What retain does with a memory that nearly repeats one in the bank. */
                 dedup?: {
@@ -976,6 +1050,16 @@ export interface components {
                     action?: "off" | "skip" | "warn" | "update";
                     /** @description Minimum cosine of the word counts, without stop words, at which a memory counts as a near-duplicate. Memories that differ in numbers, negations or document, or in the order of the same words, are never near-duplicates. Default 0.9. */
                     threshold?: number;
+                };
+                /** @description What retain does with a memory that may take the place of an older one. */
+                proposals?: {
+                    /**
+                     * @description propose: retain compares a memory with the similar ones of the bank, and notes which it may supersede. It costs a search for each memory. Default off.
+                     * @enum {string}
+                     */
+                    mode?: "off" | "propose";
+                    /** @description Kinds that are accepted at once: the older memory is superseded in the same write, which can be undone. The others wait for somebody's decision. Default none. */
+                    accept?: ("value" | "number" | "negation" | "place" | "near_duplicate")[];
                 };
             };
             /** @description How recall ranks memories. */
@@ -1560,11 +1644,84 @@ export interface components {
             bank_id?: string;
             /** Format: date-time */
             exported_at?: string;
+            /** @description Number of the lines that follow. */
             memory_count?: number;
             /** @description The configuration of a bank as its admins set it. */
             config?: components["schemas"]["BankConfig"];
         };
-        ExportLine: components["schemas"]["ExportHeader"] | components["schemas"]["Memory"];
+        ExportLine: components["schemas"]["ExportHeader"] | components["schemas"]["ExportedMemory"];
+        /** @description A memory of an export or, with `ended_at`, an earlier version of one. */
+        ExportedMemory: {
+            /**
+             * Format: uuid
+             * @description UUIDv7.
+             * @example 01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e5f
+             */
+            memory_id: string;
+            /**
+             * @description Id of a bank.
+             * @example user-alice
+             */
+            bank_id: string;
+            /** @description The whole text of the memory. */
+            text: string;
+            tags: string[];
+            metadata: components["schemas"]["Metadata"];
+            /**
+             * Format: date-time
+             * @description When the event that the memory describes happened.
+             */
+            occurred_at: string | null;
+            /** Format: date-time */
+            retained_at: string;
+            /**
+             * Format: date-time
+             * @description When the memory expires.
+             */
+            expires_at: string | null;
+            document_id: string | null;
+            source: string | null;
+            /** @description Who said it: a name, `user` or `assistant`. Null when nobody is stated. */
+            speaker: string | null;
+            /** @description How far the memory may be believed, decided when it was written: by its writer, and `suspect` when it looks like an instruction to a model or hides text. */
+            trust: components["schemas"]["TrustLevel"];
+            /** @description Counts the changes of the memory from 1; in quotes, its entity tag. */
+            version: number;
+            state: components["schemas"]["MemoryState"];
+            /** @description The slot that the memory fills, such as `ada/employer`. */
+            key?: string;
+            /**
+             * Format: date-time
+             * @description From when on it is so in the world.
+             */
+            valid_from?: string;
+            /**
+             * Format: date-time
+             * @description Until when it was so in the world, exclusive.
+             */
+            valid_until?: string;
+            /** @description The memories whose place it took. */
+            supersedes?: string[];
+            /**
+             * Format: uuid
+             * @description The memory that took its place.
+             */
+            superseded_by?: string;
+            kind?: components["schemas"]["MemoryKind"];
+            /** @description The memories that a fact was derived from. */
+            derived_from?: string[];
+            /**
+             * Format: date-time
+             * @description When this version was made; absent of the first one, made at `retained_at`.
+             */
+            changed_at?: string;
+            changed_by?: string;
+            reason?: string;
+            /** Format: date-time */
+            ended_at?: string;
+            /** @enum {boolean} */
+            redacted?: true;
+        };
         /** @description An invalid field and what is wrong with it. */
         FieldError: {
             /** @description The field as the caller wrote it, for instance `items[3].tags`. */
@@ -2193,7 +2350,7 @@ export interface components {
             skipped: number;
             overwritten: number;
         };
-        ImportLine: components["schemas"]["ExportHeader"] | components["schemas"]["Memory"] | components["schemas"]["ImportedMemory"];
+        ImportLine: components["schemas"]["ExportHeader"] | components["schemas"]["ExportedMemory"] | components["schemas"]["ImportedMemory"];
         /** @description A memory to import. Members may also be null, which means absent. */
         ImportedMemory: {
             /**
@@ -2262,6 +2419,13 @@ export interface components {
             changed_at?: string;
             changed_by?: string;
             reason?: string;
+            /**
+             * Format: date-time
+             * @description Of a version that is not the last: when the next one was made. RFC 3339 with an offset.
+             */
+            ended_at?: string;
+            /** @description Whether what a version said was removed. */
+            redacted?: boolean;
         };
         /** @description The place of rate limits, when it is a Valkey or Redis. */
         LimitsStoreHealth: {
@@ -2550,6 +2714,55 @@ export interface components {
             permission: components["schemas"]["Permission"];
             /** @description The grant or policy that gives the permission. */
             granted_by: string;
+        };
+        /**
+         * @description That a memory may take the place of an older one.
+         * @example {
+         *       "id": "01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e60",
+         *       "memory_id": "01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e5f",
+         *       "may_supersede": "01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e5e",
+         *       "because": "place",
+         *       "created_at": "2026-01-05T09:30:00.000Z",
+         *       "state": "open",
+         *       "decided_at": null,
+         *       "decided_by": null
+         *     }
+         */
+        Proposal: {
+            /** Format: uuid */
+            id: string;
+            /**
+             * Format: uuid
+             * @description UUIDv7.
+             * @example 01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e5f
+             */
+            memory_id: string;
+            /**
+             * Format: uuid
+             * @description UUIDv7.
+             * @example 01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e5f
+             */
+            may_supersede: string;
+            /** @description value, number, negation or place: another one in a statement about the same. near_duplicate: nearly the same words. */
+            because: string;
+            /** Format: date-time */
+            created_at: string;
+            state: components["schemas"]["ProposalState"];
+            /**
+             * Format: date-time
+             * @description Null while it is open.
+             */
+            decided_at: string | null;
+            /** @description The principal; null when the settings of the bank decided. */
+            decided_by: string | null;
+        };
+        /** @enum {string} */
+        ProposalState: "open" | "accepted" | "dismissed";
+        /** @description A page of proposals, newest first. */
+        ProposalsPage: {
+            proposals: components["schemas"]["Proposal"][];
+            /** @description Null on the last page. */
+            next_cursor: string | null;
         };
         /** @description The hits, best first. */
         RecallAnswer: {
@@ -4457,6 +4670,183 @@ export interface operations {
             };
         };
     };
+    listProposals: {
+        parameters: {
+            query?: {
+                /** @description Number of entries in one page. Clamped to 1–200. Default 50. */
+                limit?: number;
+                /** @description `next_cursor` of the previous page. */
+                cursor?: string;
+                /** @description Default open. */
+                state?: "open" | "accepted" | "dismissed";
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Id of a bank.
+                 * @example user-alice
+                 */
+                bank_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of proposals, newest first. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "proposals": [
+                     *         {
+                     *           "id": "01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e60",
+                     *           "memory_id": "01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e5f",
+                     *           "may_supersede": "01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e5e",
+                     *           "because": "place",
+                     *           "created_at": "2026-01-05T09:30:00.000Z",
+                     *           "state": "open",
+                     *           "decided_at": null,
+                     *           "decided_by": null
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ProposalsPage"];
+                };
+            };
+        };
+    };
+    acceptProposal: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of a bank.
+                 * @example user-alice
+                 */
+                bank_id: string;
+                proposal_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description That a memory may take the place of an older one. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e60",
+                     *       "memory_id": "01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e5f",
+                     *       "may_supersede": "01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e5e",
+                     *       "because": "place",
+                     *       "created_at": "2026-01-05T09:30:00.000Z",
+                     *       "state": "open",
+                     *       "decided_at": null,
+                     *       "decided_by": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Proposal"];
+                };
+            };
+        };
+    };
+    dismissProposal: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of a bank.
+                 * @example user-alice
+                 */
+                bank_id: string;
+                proposal_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description That a memory may take the place of an older one. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e60",
+                     *       "memory_id": "01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e5f",
+                     *       "may_supersede": "01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e5e",
+                     *       "because": "place",
+                     *       "created_at": "2026-01-05T09:30:00.000Z",
+                     *       "state": "open",
+                     *       "decided_at": null,
+                     *       "decided_by": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Proposal"];
+                };
+            };
+        };
+    };
+    undoProposal: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of a bank.
+                 * @example user-alice
+                 */
+                bank_id: string;
+                proposal_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description That a memory may take the place of an older one. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e60",
+                     *       "memory_id": "01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e5f",
+                     *       "may_supersede": "01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e5e",
+                     *       "because": "place",
+                     *       "created_at": "2026-01-05T09:30:00.000Z",
+                     *       "state": "open",
+                     *       "decided_at": null,
+                     *       "decided_by": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Proposal"];
+                };
+            };
+        };
+    };
     getBankConfig: {
         parameters: {
             query?: never;
@@ -4757,7 +5147,10 @@ export interface operations {
     };
     exportBank: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Whether superseded and retired memories follow the current ones, and each memory has its earlier versions after it. Default false. */
+                versions?: boolean;
+            };
             header?: never;
             path: {
                 /**

@@ -275,6 +275,60 @@ export abstract class CallerOperations {
   }
 
   /**
+   * List which memories may take the place of others.
+   * What retain found where the bank asks for it (`signal_quality.proposals`): a memory that has the same subject as
+   * an older one and another value, number, negation or place, or nearly the same words. Nothing changes until a
+   * proposal is accepted.
+   */
+  listProposals (
+    { bank_id, ...query }: T.ListProposalsRequest, options?: CallOptions,
+  ): Listing<T.Proposal, T.ProposalsPage> {
+    const path = pathOf`/v1/banks/${bank_id}/proposals`
+    return new Listing((cursor) => this.#transport.json<T.ProposalsPage>({
+      method: 'GET',
+      path,
+      query: withCursor(query, cursor),
+      safety: 'read',
+      answer: ['proposals', 'next_cursor'],
+    }, options), (page) => page.proposals)
+  }
+
+  /** Let a memory take the place of the older one. */
+  async acceptProposal ({ bank_id, proposal_id }: T.AcceptProposalRequest, options?: CallOptions): Promise<T.Proposal> {
+    return await this.#transport.json({
+      method: 'POST',
+      path: pathOf`/v1/banks/${bank_id}/proposals/${proposal_id}/accept`,
+      safety: 'once',
+      answer: ['id', 'memory_id', 'may_supersede', 'because'],
+    }, options)
+  }
+
+  /** Leave both memories as they are. */
+  async dismissProposal (
+    { bank_id, proposal_id }: T.DismissProposalRequest, options?: CallOptions,
+  ): Promise<T.Proposal> {
+    return await this.#transport.json({
+      method: 'POST',
+      path: pathOf`/v1/banks/${bank_id}/proposals/${proposal_id}/dismiss`,
+      safety: 'once',
+      answer: ['id', 'memory_id', 'may_supersede', 'because'],
+    }, options)
+  }
+
+  /**
+   * Take the decision about a proposal back.
+   * Restores the older memory when the proposal was accepted. The proposal is open again.
+   */
+  async undoProposal ({ bank_id, proposal_id }: T.UndoProposalRequest, options?: CallOptions): Promise<T.Proposal> {
+    return await this.#transport.json({
+      method: 'POST',
+      path: pathOf`/v1/banks/${bank_id}/proposals/${proposal_id}/undo`,
+      safety: 'once',
+      answer: ['id', 'memory_id', 'may_supersede', 'because'],
+    }, options)
+  }
+
+  /**
    * Get the configuration of a bank.
    * Returns the bank's own configuration, the settings in force, and the origin of each value.
    */

@@ -74,6 +74,12 @@ export type MemoryNeighbours = Schemas['MemoryNeighbours']
 
 export type PatchMemoryBody = Schemas['PatchMemoryBody']
 
+/** That a memory may take the place of an older one. */
+export type Proposal = Schemas['Proposal']
+
+/** A page of proposals, newest first. */
+export type ProposalsPage = Schemas['ProposalsPage']
+
 /** The hits, best first. */
 export type RecallAnswer = Schemas['RecallAnswer']
 
@@ -287,6 +293,39 @@ export interface RedactVersionRequest {
 export interface RollbackBankRequest extends RollbackBankBody {
   /** Id of a bank. */
   bank_id: In<'rollbackBank', 'path'>['bank_id']
+}
+
+/** The request of `listProposals`. */
+export interface ListProposalsRequest {
+  /** Number of entries in one page. Clamped to 1–200. Default 50. */
+  limit?: In<'listProposals', 'query'>['limit'] | undefined
+  /** `next_cursor` of the previous page. */
+  cursor?: In<'listProposals', 'query'>['cursor'] | undefined
+  /** Default open. */
+  state?: In<'listProposals', 'query'>['state'] | undefined
+  /** Id of a bank. */
+  bank_id: In<'listProposals', 'path'>['bank_id']
+}
+
+/** The request of `acceptProposal`. */
+export interface AcceptProposalRequest {
+  /** Id of a bank. */
+  bank_id: In<'acceptProposal', 'path'>['bank_id']
+  proposal_id: In<'acceptProposal', 'path'>['proposal_id']
+}
+
+/** The request of `dismissProposal`. */
+export interface DismissProposalRequest {
+  /** Id of a bank. */
+  bank_id: In<'dismissProposal', 'path'>['bank_id']
+  proposal_id: In<'dismissProposal', 'path'>['proposal_id']
+}
+
+/** The request of `undoProposal`. */
+export interface UndoProposalRequest {
+  /** Id of a bank. */
+  bank_id: In<'undoProposal', 'path'>['bank_id']
+  proposal_id: In<'undoProposal', 'path'>['proposal_id']
 }
 
 /** The request of `getBankConfig`. */

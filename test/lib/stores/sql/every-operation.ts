@@ -144,6 +144,22 @@ async function everyChange (store: SqlVectorStore, key: BankKey): Promise<void> 
   await store.list(key, { now: NOW, limit: 2, filters })
   await store.countMemories(key, { now: NOW, filters, limit: 5 })
   await store.neighbours(key, first.memoryId, { now: NOW, before: 2, after: 2 })
+  const proposal = {
+    proposalId: first.memoryId,
+    memoryId: second.memoryId,
+    maySupersede: third.memoryId,
+    because: 'value',
+    createdAt: NOW,
+    state: 'open',
+    decidedAt: null,
+    decidedBy: null,
+  } as const
+  await store.proposals.add(key, [proposal])
+  await store.proposals.list(key, { state: 'open', now: NOW, limit: 9 })
+  await store.proposals.list(key, { state: 'dismissed', now: NOW, limit: 9 })
+  await store.proposals.get(key, proposal.proposalId, NOW)
+  const decision = { state: 'dismissed', decidedAt: NOW, decidedBy: null } as const
+  await store.proposals.decide(key, proposal.proposalId, 'open', decision)
   const earlier = { ...first, endedAt: NOW, redacted: false }
   await store.import(key, [
     { ...first, version: 2, state: 'retired', earlier: [earlier] }, third,

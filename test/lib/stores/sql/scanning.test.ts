@@ -69,6 +69,7 @@ await t.test('scans', async (t) => {
       schema,
       bank: home,
       now: NOW,
+      isWhole: false,
       signal: undefined,
       readAheadBytes: 2 * MIB,
       ...(idleMs !== undefined && { idleMs }),

@@ -1,0 +1,241 @@
+import { Type } from 'typebox'
+import type { BankKey } from '../access/context.js'
+import { formatInstant } from '../base/clock.js'
+import { mapGivingWay } from '../base/event-loop.js'
+import { forEachConcurrently } from '../base/for-each-concurrently.js'
+import { isUuid } from '../base/ids.js'
+import { ServiceError } from '../base/service-error.js'
+import { beginningOf } from '../base/shorten.js'
+import type { BankSettings } from '../config/schema.js'
+import type { Proposal, ProposalState, ProposalStore } from '../stores/proposals.js'
+import type { Memory } from '../stores/vector-store.js'
+import { analyzeText } from '../text/analysis.js'
+import { STOP_WORDS } from '../text/stop-words.js'
+import { pageSize } from './bank-browser.js'
+import { MAX_CHARACTERS } from './claims.js'
+import { findSuperseded } from './contradictions.js'
+import { decodeCursor, encodeCursor } from './cursor.js'
+import type { Call, Dependencies } from './dependencies.js'
+import { CHANGE_ERRORS, notSupported, restoreMemory, retireMemory } from './memory-changes.js'
+import { operation } from './operation.js'
+import type { PreparedMemory } from './preparation.js'
+import { nullableInstant } from './records.js'
+import { BankId, ProposalAnswer, ProposalsAnswer, ProposalsQuery, strict } from './schemas.js'
+
+const oneProposal = { bank_id: BankId, proposal_id: Type.String({ maxLength: 128 }) }
+
+export const listProposals = operation({
+  name: 'listProposals',
+  tag: 'banks',
+  permission: 'read',
+  summary: 'List which memories may take the place of others',
+  description: 'What retain found where the bank asks for it (`signal_quality.proposals`): a memory that has the ' +
+    'same subject as an older one and another value, number, negation or place, or nearly the same words. Nothing ' +
+    'changes until a proposal is accepted.',
+  request: strict({ bank_id: BankId, ...ProposalsQuery.properties }),
+  answer: ProposalsAnswer,
+  errors: ['not_supported'],
+  run: list,
+})
+
+export const acceptProposal = operation({
+  name: 'acceptProposal',
+  tag: 'memory',
+  permission: 'write',
+  summary: 'Let a memory take the place of the older one',
+  request: strict(oneProposal),
+  answer: ProposalAnswer,
+  errors: CHANGE_ERRORS,
+  run: async (deps, request, call) => await decide(deps, request, call, 'open', 'accepted'),
+})
+
+export const dismissProposal = operation({
+  name: 'dismissProposal',
+  tag: 'memory',
+  permission: 'write',
+  summary: 'Leave both memories as they are',
+  request: strict(oneProposal),
+  answer: ProposalAnswer,
+  errors: CHANGE_ERRORS,
+  run: async (deps, request, call) => await decide(deps, request, call, 'open', 'dismissed'),
+})
+
+export const undoProposal = operation({
+  name: 'undoProposal',
+  tag: 'memory',
+  permission: 'write',
+  summary: 'Take the decision about a proposal back',
+  description: 'Restores the older memory when the proposal was accepted. The proposal is open again.',
+  request: strict(oneProposal),
+  answer: ProposalAnswer,
+  errors: CHANGE_ERRORS,
+  run: undo,
+})
+
+type OneProposal = Readonly<{ bank_id: string, proposal_id: string }>
+
+async function list (
+  deps: Dependencies, { bank_id: bankId, limit: wanted, cursor, state = 'open' }: ProposalsQuery & { bank_id: string },
+  { context }: Call,
+): Promise<ProposalsAnswer> {
+  const { clock, directory } = deps
+  const { key } = await directory.openOne(context, 'read', bankId)
+  const limit = pageSize(wanted)
+  const [after] = cursor === undefined ? [undefined] : decodeCursor(cursor, isPlace)
+  const found = await storeOf(deps).list(key, { state, now: clock(), limit: limit + 1, after })
+  const shown = found.slice(0, limit)
+  return {
+    proposals: shown.map(toAnswer),
+    next_cursor: found.length > limit ? encodeCursor([shown.at(-1)!.proposalId]) : null,
+  }
+}
+
+function isPlace (parts: unknown): parts is [proposalId: string] {
+  return Array.isArray(parts) && parts.length === 1 && typeof parts[0] === 'string' && isUuid(parts[0])
+}
+
+/** @throws ServiceError not_supported */
+function storeOf ({ store }: Dependencies): ProposalStore {
+  if (store.proposals === undefined) throw notSupported()
+  return store.proposals
+}
+
+async function decide (
+  deps: Dependencies, request: OneProposal, call: Call, from: ProposalState, to: 'accepted' | 'dismissed',
+): Promise<ProposalAnswer> {
+  const { admission, directory } = deps
+  const bank = await directory.openOne(call.context, 'write', request.bank_id)
+  const proposal = await found(deps, bank.key, request)
+  if (proposal.state !== from) throw alreadyDecided(proposal)
+  if (to === 'dismissed') await admission.admit('retain', call, [bank], 1)
+  else {
+    await retireMemory.run(deps, {
+      bank_id: request.bank_id,
+      memory_id: proposal.maySupersede,
+      reason: 'superseded',
+      by: proposal.memoryId,
+      note: `proposal ${proposal.proposalId}`,
+    }, call)
+  }
+  return await noteDecision(deps, bank.key, proposal, to, call)
+}
+
+async function undo (deps: Dependencies, request: OneProposal, call: Call): Promise<ProposalAnswer> {
+  const { admission, directory } = deps
+  const bank = await directory.openOne(call.context, 'write', request.bank_id)
+  const proposal = await found(deps, bank.key, request)
+  if (proposal.state === 'open') throw new ServiceError('conflict', 'The proposal is not decided')
+  if (proposal.state === 'dismissed') await admission.admit('retain', call, [bank], 1)
+  else {
+    await restoreMemory.run(deps, {
+      bank_id: request.bank_id, memory_id: proposal.maySupersede, note: `proposal ${proposal.proposalId}`,
+    }, call)
+  }
+  return await noteDecision(deps, bank.key, proposal, 'open', call)
+}
+
+/** @throws ServiceError not_found */
+async function found (deps: Dependencies, bank: BankKey, { proposal_id: id }: OneProposal): Promise<Proposal> {
+  const proposal = isUuid(id) ? await storeOf(deps).get(bank, id.toLowerCase(), deps.clock()) : undefined
+  if (proposal === undefined) throw new ServiceError('not_found', 'No such proposal')
+  return proposal
+}
+
+function alreadyDecided ({ state }: Proposal): ServiceError {
+  return new ServiceError('conflict', `The proposal is ${state} already`)
+}
+
+async function noteDecision (
+  deps: Dependencies, bank: BankKey, proposal: Proposal, state: ProposalState, { context }: Call,
+): Promise<ProposalAnswer> {
+  const decision = {
+    state,
+    decidedAt: state === 'open' ? null : deps.clock(),
+    decidedBy: state === 'open' ? null : context.principal ?? null,
+  }
+  const isDone = await storeOf(deps).decide(bank, proposal.proposalId, proposal.state, decision)
+  if (!isDone) throw new ServiceError('conflict', 'The proposal is being decided by others')
+  return toAnswer({ ...proposal, ...decision })
+}
+
+function toAnswer (proposal: Proposal): ProposalAnswer {
+  return {
+    id: proposal.proposalId,
+    memory_id: proposal.memoryId,
+    may_supersede: proposal.maySupersede,
+    because: proposal.because,
+    created_at: formatInstant(proposal.createdAt),
+    state: proposal.state,
+    decided_at: nullableInstant(proposal.decidedAt),
+    decided_by: proposal.decidedBy,
+  }
+}
+
+/** Memories that a new one is compared with, and the words by which they are found. */
+const CANDIDATES = 20
+const MAX_TERMS = 40
+/** Searches at a time, each of which holds texts in memory. */
+const MAX_CONCURRENT_SEARCHES = 4
+
+/** The memories of the bank with the most similar words. */
+async function similar ({ clock, store }: Dependencies, key: BankKey, { text }: Memory): Promise<Memory[]> {
+  const { terms } = analyzeText(beginningOf(text, MAX_CHARACTERS))
+  const asked = [...terms.keys()].filter((term) => !STOP_WORDS.has(term)).slice(0, MAX_TERMS)
+  if (asked.length === 0) return []
+  const { lexical = [] } = await store.search({
+    banks: [key],
+    now: clock(),
+    filters: {},
+    lexical: { terms: asked, k1: 0.9, length: { pivot: 25 }, context: false },
+    limit: CANDIDATES,
+    current: true,
+  })
+  // A fact is superseded by its key alone.
+  return lexical.map(({ memory }) => memory).filter(({ kind }) => kind === 'memory')
+}
+
+/** What a retain proposes, and its memories, of which some supersede others by the settings of the bank. */
+export interface Proposed {
+  prepared: readonly PreparedMemory[]
+  proposals: Proposal[]
+}
+
+/**
+ * Compares memories that are to be stored with those of the bank, where the bank asks for it. A kind that the bank
+ * accepts by itself supersedes in the same write.
+ */
+export async function propose (
+  deps: Dependencies, key: BankKey, settings: BankSettings['signal_quality']['proposals'],
+  prepared: readonly PreparedMemory[],
+): Promise<Proposed> {
+  const { clock, newId, store } = deps
+  if (settings.mode === 'off' || store.proposals === undefined) return { prepared, proposals: [] }
+  const proposals: Proposal[] = []
+  const candidates = new Array<Memory[]>(prepared.length)
+  await forEachConcurrently(prepared.entries(), MAX_CONCURRENT_SEARCHES, async ([index, { memory }]) => {
+    candidates[index] = await similar(deps, key, memory)
+  })
+  const changed = await mapGivingWay([...prepared.entries()], ([index, one]): PreparedMemory => {
+    const { memory } = one
+    const accepted: string[] = []
+    for (const { memoryId, because } of findSuperseded(memory, candidates[index]!)) {
+      // A memory with the same key is superseded in any case.
+      if (because === 'same_key' || memory.supersedes.includes(memoryId)) continue
+      const isAccepted = settings.accept.some((kind) => kind === because)
+      if (isAccepted) accepted.push(memoryId)
+      proposals.push({
+        proposalId: newId(),
+        memoryId: memory.memoryId,
+        maySupersede: memoryId,
+        because,
+        createdAt: clock(),
+        state: isAccepted ? 'accepted' : 'open',
+        decidedAt: isAccepted ? clock() : null,
+        decidedBy: null,
+      })
+    }
+    if (accepted.length === 0) return one
+    return { ...one, memory: { ...memory, supersedes: [...new Set([...memory.supersedes, ...accepted])].sort() } }
+  })
+  return { prepared: changed, proposals }
+}
