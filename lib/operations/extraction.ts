@@ -32,8 +32,22 @@ export function hasExtractions (store: VectorStore): store is ExtractionStore {
 }
 
 /** Whether facts are to be derived from what is stored in a bank. */
-export function extracts ({ extraction }: Pick<BankSettings, 'extraction'>): boolean {
+function extracts ({ extraction }: Pick<BankSettings, 'extraction'>): boolean {
   return extraction.mode === 'facts' && extraction.max_facts_per_job > 0
+}
+
+/**
+ * Runs a write of what people said, of which facts are derived where the bank asks for it.
+ * @param write gives `extract` to the store, which notes in the same transaction what it stores
+ */
+export async function scheduleExtraction<T> (
+  { extraction }: { readonly extraction: FactExtraction | undefined }, settings: BankSettings,
+  write: (extract: boolean) => Promise<T>,
+): Promise<T> {
+  if (extraction === undefined || !extracts(settings)) return await write(false)
+  const result = await write(true)
+  extraction.wake()
+  return result
 }
 
 interface FactExtractionOptions {

@@ -12,7 +12,7 @@ import {
   isPlanned, type ItemDecision, type ItemTarget, planDedup, planWithoutDedup, type RetainPlan,
 } from './dedup.js'
 import type { Call, Dependencies } from './dependencies.js'
-import { extracts } from './extraction.js'
+import { scheduleExtraction } from './extraction.js'
 import { idempotentWrite, isCommitted, type KeyedWrite, type WriteResult } from './idempotency.js'
 import { LIMIT_ERRORS, operation } from './operation.js'
 import { type CheckedItem, checkItem, prepare, type PreparedMemory } from './preparation.js'
@@ -263,10 +263,9 @@ async function compareAndWrite (
 async function writePlan (
   deps: Dependencies, plan: RetainPlan, prepared: readonly PreparedMemory[], retain: Retain,
 ): Promise<RetainResult> {
-  const extract = deps.extraction !== undefined && extracts(retain.bank.settings)
-  const result = await storePlan(deps, plan, prepared, retain, extract)
-  if (extract) deps.extraction?.wake()
-  return result
+  return await scheduleExtraction(deps, retain.bank.settings, async (extract) => (
+    await storePlan(deps, plan, prepared, retain, extract)
+  ))
 }
 
 /** @param extract whether facts are to be derived from what is stored */

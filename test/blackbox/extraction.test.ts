@@ -6,7 +6,7 @@ import { testClock } from '../helpers/clock.js'
 import { says, startLanguageServer, type Behaviour, type LanguageRequest } from '../helpers/language-server.js'
 import { startServer } from '../helpers/server.js'
 
-const ROUNDS = 4
+const ROUNDS = 3
 
 /** One fact of each turn. */
 function answer ({ user }: LanguageRequest): string {
