@@ -236,7 +236,8 @@ const ExtractionSchema = section({
   max_facts_per_job: setting(integer('Maximum number of facts from one call of the language model; further ones are ' +
     'dropped. 0: none are derived, and a bank cannot ask for any.', 0, 100), 20),
   max_output_tokens: setting(integer('Maximum tokens of an answer of the language model.', 100, 100_000), 4000),
-  timeout_ms: setting(integer('Maximum milliseconds of a call of the language model.', 100, 600_000), 60_000),
+  timeout_ms: setting(integer('Maximum milliseconds of a call of the language model. One attempt of it may take three ' +
+    'quarters of the longest `reflect.timeout_ms` of the file.', 100, 600_000), 60_000),
 }, 'Facts that the language model derives from memories: [extraction.md](extraction.md).')
 
 /**

@@ -22,8 +22,8 @@ interface FileSettings extends Pick<Settings, 'bankGrants' | 'degradedMode' | 'p
   operator: OperatorSettings
   access: AccessSettings
   trust: PrincipalTrust
-  /** Longest possible deadline of a reflect or an extraction on any bank, in milliseconds. */
-  maxCallMs: number
+  /** Longest possible deadline of a reflect on any bank, in milliseconds. */
+  maxReflectMs: number
 }
 
 /** @throws ProviderError for settings with which no recall can work */
@@ -41,15 +41,13 @@ export function readFileSettings (
     bankGrants,
     degradedMode,
     prices,
-    maxCallMs: maxCallTime(file, operator.global),
+    maxReflectMs: maxReflectTime(file, operator.global),
   }
 }
 
-function maxCallTime ({ banks = {}, profiles = {} }: FileConfig, global: BankSettings): number {
-  const sections = [global, ...Object.values(banks), ...Object.values(profiles)]
-  return Math.max(...sections.flatMap(({ reflect, extraction }) => (
-    [reflect?.timeout_ms ?? 0, extraction?.timeout_ms ?? 0]
-  )))
+function maxReflectTime ({ banks = {}, profiles = {} }: FileConfig, { reflect }: BankSettings): number {
+  const sections = [...Object.values(banks), ...Object.values(profiles)]
+  return Math.max(reflect.timeout_ms, ...sections.map((section) => section.reflect?.timeout_ms ?? 0))
 }
 
 /** The settings of the file in force; a reload replaces all of them at once. */

@@ -272,7 +272,7 @@ function serviceOf (
 /** The mock makes no calls that could be slow or fail, so it needs no bounds. */
 function withBounds (languageModel: LanguageModel, { circuitBreaker }: Settings, live: LiveSettings): LanguageModel {
   if (languageModel instanceof MockLanguageModel) return languageModel
-  return boundedLanguageModel(languageModel, { breaker: circuitBreaker, ceilingMs: () => live.current.maxCallMs })
+  return boundedLanguageModel(languageModel, { breaker: circuitBreaker, ceilingMs: () => live.current.maxReflectMs })
 }
 
 /**
