@@ -30,6 +30,7 @@ export const ERROR_RESPONSES: Readonly<Record<ErrorCode, ErrorResponse>> = {
   method_not_allowed: { status: 405, note: 'The header `Allow` lists them.' },
   idempotency_key_reused: { status: 409, note: KEY_NOTE },
   idempotency_key_in_flight: { status: 409, headers: { 'retry-after': '1' }, note: KEY_NOTE },
+  message_conflict: { status: 409 },
   conflict: { status: 409 },
   place_taken: { status: 409 },
   higher_trust: { status: 409 },

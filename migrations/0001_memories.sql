@@ -31,6 +31,8 @@ create table memories (
   document_id text collate "C",
   source text,
   speaker text collate "C",
+  -- Of a message of a conversation, which document_id names: its role, name, id, position and digest.
+  message jsonb,
   tokens integer not null,
   -- How far it may be believed: suspect, untrusted or trusted (lib/access/trust.ts).
   trust text collate "C" not null,
@@ -85,6 +87,9 @@ create index memories_in_document on memories (bank_key, document_id, place, mem
 create index memories_without_document on memories (bank_key, place, memory_id) include (question, expires_at, passage_length)
   where document_id is null;
 create unique index memories_keyed on memories (bank_key, key) where key is not null;
+-- A conversation in its order, and the conversations of a bank.
+create index memories_in_conversation on memories (bank_key, document_id, retained_at, memory_id) include (expires_at)
+  where message is not null;
 -- What waits for its vectors.
 create index memories_unembedded on memories (bank_key, memory_id) where not embedded;
 -- What was derived from other memories, and goes with the last of them.

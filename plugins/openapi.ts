@@ -354,6 +354,7 @@ async function openapi (app: FastifyInstance, { mode, version }: OpenApiOptions)
         { name: 'memory', description: 'The four operations.' },
         { name: 'banks', description: 'Banks, their memories and their configuration.' },
         { name: 'transfer', description: 'Export and import.' },
+        { name: 'conversations', description: 'Conversations, whose messages are memories.' },
         { name: 'identity', description: 'The identity of the caller.' },
         { name: 'admin', description: 'For operators; guarded by the admin token, not by the auth mode.' },
         { name: 'sources', description: 'Webhooks; guarded by each source\'s signature.' },

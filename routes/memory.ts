@@ -4,6 +4,9 @@ import { getAccess, whoami } from '../lib/operations/access.js'
 import {
   getBankConfig, getBankConfigHistory, patchBankConfig, putBankConfig, resetBankConfig,
 } from '../lib/operations/bank-settings.js'
+import {
+  appendMessages, deleteConversation, listConversations, listMessages, popMessages,
+} from '../lib/operations/conversations.js'
 import { deleteBank, getBank, getBankGrowth, getBankStatistics, listBanks } from '../lib/operations/banks.js'
 import { explainRecall } from '../lib/operations/explain.js'
 import { forget } from '../lib/operations/forget.js'
@@ -51,6 +54,13 @@ export const memoryRoutes: FastifyPluginAsync<MemoryRouteOptions> = async (app, 
   serve(app, 'GET /v1/banks/:bank_id/memories/:memory_id/versions', listVersions)
   serve(app, 'POST /v1/banks/:bank_id/memories/:memory_id/versions/:version/redact', redactVersion)
   serve(app, 'POST /v1/banks/:bank_id/rollback', rollbackBank)
+  serve(app, 'GET /v1/banks/:bank_id/conversations', listConversations)
+  serve(app, 'GET /v1/banks/:bank_id/conversations/:conversation_id/messages', listMessages)
+  serve(app, 'POST /v1/banks/:bank_id/conversations/:conversation_id/messages', appendMessages, {
+    bodyLimit: app.bounds.batch_bytes, bodyBound: 'bounds.batch_bytes',
+  })
+  serve(app, 'POST /v1/banks/:bank_id/conversations/:conversation_id/pop', popMessages)
+  serve(app, 'DELETE /v1/banks/:bank_id/conversations/:conversation_id', deleteConversation)
 
   serve(app, 'GET /v1/banks/:bank_id/proposals', listProposals)
   serve(app, 'POST /v1/banks/:bank_id/proposals/:proposal_id/accept', acceptProposal)

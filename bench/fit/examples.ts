@@ -98,6 +98,7 @@ async function memoriesOf (
         : await embeddings.embed(passages.map(({ start, end }) => text.slice(start, end)), {})
       memories.push({
         ...optionalValues(() => null),
+        message: null,
         ...newLife({ changedAt: now, changedBy: null }),
         memoryId,
         text,

@@ -59,6 +59,7 @@ export class MemorySource {
     this.#count += 1
     return {
       ...optionalValues(() => null),
+      message: null,
       ...newLife({ changedAt: NOW, changedBy: null }),
       memoryId: this.#newId(),
       text,

@@ -13,6 +13,7 @@ export const ERROR_CODES = {
   method_not_allowed: 'The path exists with other methods.',
   idempotency_key_reused: 'The idempotency key was used before with another body.',
   idempotency_key_in_flight: 'A request with this idempotency key is still being worked on.',
+  message_conflict: 'The conversation has another message under the id of one of these; nothing was stored.',
   conflict: 'Other changes of the same resource were made in the meantime; read it and try again.',
   place_taken: 'Another memory that is current has the key, or the same content; `memory_ids` names it.',
   higher_trust: 'A memory of higher trust than the caller\'s would be changed or superseded.',

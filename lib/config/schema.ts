@@ -236,7 +236,7 @@ const ExtractionSchema = section({
   max_facts_per_job: setting(integer('Maximum number of facts from one call of the language model; further ones are ' +
     'dropped. 0: none are derived, and a bank cannot ask for any.', 0, 100), 20),
   max_output_tokens: setting(integer('Maximum tokens of an answer of the language model.', 100, 100_000), 4000),
-  timeout_ms: setting(integer('Maximum milliseconds of a call of the language model. One attempt of it may take three ' +
+  timeout_ms: setting(integer('Maximum milliseconds of a call of the language model; one attempt may take three ' +
     'quarters of the longest `reflect.timeout_ms` of the file.', 100, 600_000), 60_000),
 }, 'Facts that the language model derives from memories: [extraction.md](extraction.md).')
 
@@ -302,7 +302,7 @@ const BoundsSchema = section({
     'body, in total.', 1, 10_000_000), 100_000),
   array_elements: setting(integer('Maximum number of elements of an array in a JSON body, unless the API has a lower ' +
     'limit.', 1, 1_000_000), 10_000),
-  batch_bytes: setting(integer('Maximum bytes of the body of a retain/batch.', 1024, MAX_BYTES), 4 * MIB,
+  batch_bytes: setting(integer('Maximum bytes of the body of a retain/batch or of messages.', 1024, MAX_BYTES), 4 * MIB,
     `Default ${4 * MIB} (4 MiB).`),
   import_bytes: setting(integer('Maximum bytes of the body of an import.', 1024, GIB), 10 * MIB,
     `Default ${10 * MIB} (10 MiB).`),

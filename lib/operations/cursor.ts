@@ -81,7 +81,7 @@ function notACursor (): ServiceError {
   return invalidField('cursor', 'is not a cursor that this service gave')
 }
 
-// A store uses the values of a cursor unchecked, so only a valid instant, id, bank id or revision may reach it.
+// A store uses the values of a cursor unchecked, so only a valid instant, id, bank id, text or revision may reach it.
 
 export function isMemoryPlace (parts: unknown): parts is [retainedAt: number, memoryId: string] {
   if (!Array.isArray(parts) || parts.length !== 2) return false
@@ -94,6 +94,12 @@ export function isMemoryPlace (parts: unknown): parts is [retainedAt: number, me
 
 export function isBankPlace (parts: unknown): parts is [bankId: string] {
   return Array.isArray(parts) && parts.length === 1 && typeof parts[0] === 'string' && isBankId(parts[0])
+}
+
+export function isConversationPlace (parts: unknown): parts is [conversationId: string] {
+  if (!Array.isArray(parts) || parts.length !== 1) return false
+  const [id]: unknown[] = parts
+  return typeof id === 'string' && id.isWellFormed() && !id.includes('\u0000')
 }
 
 export function isRevisionPlace (parts: unknown): parts is [revision: number] {

@@ -195,7 +195,10 @@ class StoredMemories {
       })
       // What somebody says is never a repeat of a fact that was derived from it.
       return {
-        all, ofDocument: all.filter(({ memory }) => memory.documentId === documentId && memory.kind === 'memory'),
+        all,
+        ofDocument: all.filter(({ memory: { documentId: ofMemory, message, kind } }) => (
+          ofMemory === documentId && message === null && kind === 'memory'
+        )),
       }
     }
     const filters = { documentIds: [documentId] }

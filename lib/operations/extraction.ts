@@ -21,7 +21,7 @@ import type { BankDirectory, OpenBank } from './bank-directory.js'
 import type { Indexer } from './indexer.js'
 import type { MeteredLanguageModel } from './metered-language-model.js'
 import { failuresOfOneText, UnusableGeneration } from './model-errors.js'
-import { checkItem, type IdentifiedItem, prepare } from './preparation.js'
+import { checkItem, type IdentifiedItem, isInstruction, prepare } from './preparation.js'
 import { RetainItem } from './schemas.js'
 
 type ExtractionStore = VectorStore & ExtractionQueue
@@ -168,11 +168,15 @@ export class FactExtraction {
     const read = await Promise.all(jobs.map(async (job) => (
       { ...job, memory: await store.get(key, job.memoryId, now) }
     )))
-    // Of what is retired, superseded or gone, and in a bank that wants none any more, nothing is derived.
+    // Of what is retired, superseded or gone, of instructions to a model, and in a bank that wants none any more,
+    // nothing is derived.
     const wanted = !extracts(bank!.settings)
       ? []
       : read.flatMap(({ memory, attempts }) => (
-        memory?.state === 'current' && memory.kind === 'memory' ? [{ memory, attempts }] : []
+        memory?.state === 'current' && memory.kind === 'memory' &&
+        (memory.message === null || !isInstruction(memory.message))
+          ? [{ memory, attempts }]
+          : []
       ))
     const ready = wanted.filter(({ attempts }) => attempts <= MAX_ATTEMPTS)
     this.#giveUp(key, wanted.length - ready.length, 'its gateways ended')

@@ -175,9 +175,9 @@ async function patch (
       throw invalidField('expires_at', 'must lie in the future')
     }
     const { changedAt, changedBy, ...life } = nextVersion(deps, call, memory, reason ?? null)
-    const { retainedAt, kind, derivedFrom, supersedes } = memory
+    const { retainedAt, kind, derivedFrom, supersedes, message } = memory
     const [prepared] = await prepare([{
-      item: { ...item, supersedes },
+      item: { ...item, supersedes, message },
       memoryId: memory.memoryId,
       retainedAt,
       trust: deps.live.current.trust.of(call.context),

@@ -6,8 +6,8 @@ import {
 import type { TokenBudget } from './token-budget.js'
 
 const {
-  occurred_at: occurredAt, memory_id: memoryId, retained_at: _retainedAt, speaker: _speaker, text: _text, trust: _trust,
-  version: _version, changed_at: _changedAt, supersedes: _supersedes, state: stateSchema,
+  occurred_at: occurredAt, memory_id: memoryId, message: _message, retained_at: _retainedAt, speaker: _speaker,
+  text: _text, trust: _trust, version: _version, changed_at: _changedAt, supersedes: _supersedes, state: stateSchema,
   ...others
 } = viewedSchemas
 
@@ -40,8 +40,8 @@ export type MemoryView = Static<typeof MemoryView>
 
 export function memoryView (memory: MemoryRecord | Hit | ReflectSource): MemoryView {
   const {
-    occurred_at: occurred, retained_at: retained, speaker, text, memory_id: id, trust, version: _version,
-    changed_at: _changedAt, supersedes: _supersedes, state, ...rest
+    occurred_at: occurred, message: _message, retained_at: retained, speaker, text, memory_id: id, trust,
+    version: _version, changed_at: _changedAt, supersedes: _supersedes, state, ...rest
   } = viewedMembers(memory)
   return withoutUndefined({
     occurred_at: occurred,

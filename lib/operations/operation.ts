@@ -32,7 +32,7 @@ export interface Operation<Request extends TObject = TObject, Answer extends TOb
   /** The method of the client and of the library. A tool has the same name in snake_case. */
   name: string
   /** The group in the documentation. */
-  tag: 'memory' | 'banks' | 'identity'
+  tag: 'memory' | 'banks' | 'conversations' | 'identity'
   /** What the caller needs on the banks of the request. An operation with `read` changes nothing. */
   permission?: Permission
   /** The permission when it depends on the request. Undefined: `permission`. */

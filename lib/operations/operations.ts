@@ -2,6 +2,9 @@ import { getAccess, whoami } from './access.js'
 import {
   getBankConfig, getBankConfigHistory, patchBankConfig, putBankConfig, resetBankConfig,
 } from './bank-settings.js'
+import {
+  appendMessages, deleteConversation, listConversations, listMessages, popMessages,
+} from './conversations.js'
 import { deleteBank, getBank, getBankGrowth, getBankStatistics, listBanks } from './banks.js'
 import { explainRecall } from './explain.js'
 import { forget } from './forget.js'
@@ -35,6 +38,11 @@ export const OPERATIONS = {
   listVersions,
   redactVersion,
   rollbackBank,
+  appendMessages,
+  listMessages,
+  listConversations,
+  popMessages,
+  deleteConversation,
   listProposals,
   acceptProposal,
   dismissProposal,

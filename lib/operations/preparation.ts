@@ -6,7 +6,9 @@ import { mapGivingWay } from '../base/event-loop.js'
 import type { Mutable } from '../base/members.js'
 import { invalidRequest, type FieldError } from '../base/service-error.js'
 import type { BankSettings } from '../config/schema.js'
-import { type Life, newLife, optionalValues, TEXTS, type Retained } from '../stores/memory-fields.js'
+import {
+  type Life, type MessageFields, newLife, optionalValues, TEXTS, type Retained,
+} from '../stores/memory-fields.js'
 import { speakerProblem, statedSpeaker, trimSpeaker } from '../stores/speaker.js'
 import type { Memory, Metadata } from '../stores/vector-store.js'
 import { normalForm } from '../text/normal-form.js'
@@ -17,7 +19,7 @@ import { instantField } from './records.js'
 import type { RetainItem } from './schemas.js'
 
 /** An item whose fields passed the cheap checks. Expensive work follows after its admission. */
-export interface CheckedItem extends Pick<Memory, 'text' | Retained> {
+export interface CheckedItem extends Pick<Memory, 'text' | 'message' | Retained> {
   redactions: readonly string[]
 }
 
@@ -26,6 +28,12 @@ const MAX_KEY_BYTES = 1024
 const NO_TAGS: readonly string[] = Object.freeze([])
 const NO_IDS: readonly string[] = NO_TAGS
 
+/** An item to check. */
+interface GivenItem extends RetainItem {
+  /** Only of a conversation and of an import. */
+  message?: MessageFields
+}
+
 /**
  * Checks one item against the bank's policy.
  * @param at the prefix of field names in errors, for instance `items[3].`
@@ -33,7 +41,7 @@ const NO_IDS: readonly string[] = NO_TAGS
  * @throws ServiceError invalid_request that names every invalid field
  */
 export function checkItem (
-  item: RetainItem, { key, settings }: Pick<OpenBank, 'key' | 'settings'>, at: string,
+  item: GivenItem, { key, settings }: Pick<OpenBank, 'key' | 'settings'>, at: string,
   textField = 'content',
 ): CheckedItem {
   const errors: FieldError[] = []
@@ -49,6 +57,8 @@ export function checkItem (
   const tags = item.tags === undefined ? NO_TAGS : [...new Set(item.tags)].sort()
   for (const tag of tags) check('tags', checkText(tag) ?? (tag.trim() === '' ? 'must not be blank' : undefined))
   if (item.document_id === undefined && item.replace_document === true) check('replace_document', 'needs document_id')
+  const { message = null } = item
+  if (message !== null) check('message', checkMessage(message, item))
   const checks: Partial<Record<string, (text: string) => string | undefined>> = {
     document_id: (id) => checkDocumentId(id, key),
     speaker: (speaker) => speakerProblem(speaker) ?? conflict(speaker, item),
@@ -77,7 +87,18 @@ export function checkItem (
   if (errors.length > 0) throw invalidRequest(errors)
   const metadata = withSpeaker(screened, optional.speaker)
   const speaker = optional.speaker ?? statedSpeaker(metadata)
-  return { text, tags, metadata, ...optional, speaker, supersedes, redactions }
+  return { text, tags, metadata, ...optional, speaker, supersedes, message, redactions }
+}
+
+function checkMessage (
+  { role, name = role, id = role, digest }: MessageFields, { document_id: document }: RetainItem,
+): string | undefined {
+  if (document === undefined) return 'needs document_id'
+  for (const text of [role, name]) {
+    const problem = speakerProblem(text)
+    if (problem !== undefined) return problem
+  }
+  return checkText(role) ?? checkText(name) ?? checkText(id) ?? checkText(digest)
 }
 
 function conflict (speaker: string, { metadata }: RetainItem): string | undefined {
@@ -141,8 +162,8 @@ function toMemory ({ item, memoryId, retainedAt, trust, changedBy, life }: Ident
 /** The parts of a memory that are inspected. */
 type InspectedMemory = Pick<
   Memory,
-  typeof LABELS[number] | 'text' | 'tags' | 'metadata' | 'occurredAt' | 'validFrom' | 'validUntil' | 'kind' |
-  'derivedFrom'
+  typeof LABELS[number] | 'text' | 'tags' | 'metadata' | 'occurredAt' | 'validFrom' | 'validUntil' | 'message' |
+  'kind' | 'derivedFrom'
 >
 
 /** What the texts of a memory show. */
@@ -174,25 +195,37 @@ const SPACES = /[^\S ]\s*| \s+/gu
  * a tag like `system:linux` would look like a speaker's turn. Empty for a memory without any.
  */
 function labelsOf (memory: InspectedMemory): string {
-  const { tags, metadata } = memory
+  const { tags, metadata, message } = memory
   const labels = [
-    ...LABELS.flatMap((name) => memory[name] ?? []), ...tags,
+    ...LABELS.flatMap((name) => memory[name] ?? []), ...tags, message?.role ?? [], message?.id ?? [],
     ...Object.entries(metadata).flat().filter((part) => typeof part === 'string'),
   ]
   return labels.length === 0 ? '' : ['', ...labels].join(' , ')
 }
 
+/** The roles of messages that have instructions for a model instead of being a turn of the conversation. */
+const INSTRUCTIONS = /^(?:system|developer)$/i
+
+export function isInstruction ({ role }: Pick<MessageFields, 'role'>): boolean {
+  return INSTRUCTIONS.test(role)
+}
+
 /**
  * Identifies exact repeats: SHA-256 in hex of the content after NFC, trimming and collapsing of white space, and of the
- * set of tags, the document and the time; where they are told, of the key and the validity too. A fact repeats no
- * memory, only a fact that was derived from the same.
+ * set of tags, the document and the time; where they are told, of the key and the validity too. A message is what its
+ * id says, else what stands in its place of the conversation; instructions stand in it once. So it equals no other
+ * memory of the same text. A fact repeats no memory, only a fact that was derived from the same.
  */
 export function fingerprintOf ({
-  text, tags, documentId, occurredAt, key, validFrom, validUntil, kind, derivedFrom,
+  text, tags, documentId, occurredAt, key, validFrom, validUntil, message, kind, derivedFrom,
 }: Pick<
-  Memory,
-  'text' | 'tags' | 'documentId' | 'occurredAt' | 'key' | 'validFrom' | 'validUntil' | 'kind' | 'derivedFrom'
->): string {
+  Memory, 'text' | 'tags' | 'documentId' | 'occurredAt' | 'key' | 'validFrom' | 'validUntil' | 'message'
+> & Partial<Pick<Memory, 'kind' | 'derivedFrom'>>): string {
+  if (message !== null) {
+    const { id, digest, position } = message
+    const place = id !== undefined ? ['id', id] : isInstruction(message) ? ['text', digest] : [position, digest]
+    return hash('sha256', JSON.stringify([documentId, 'message', ...place]))
+  }
   const content = normalForm(text, 'NFC').trim().replace(SPACES, ' ')
   const life = key === null && validFrom === null && validUntil === null ? [] : [key, validFrom, validUntil]
   const derived = kind === 'fact' ? [kind, derivedFrom] : []

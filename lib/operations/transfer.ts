@@ -238,7 +238,7 @@ function checkedLine (
 
 /** What a redacted version says. */
 const REDACTED: CheckedItem = Object.freeze({
-  text: '', tags: [], metadata: {}, ...optionalValues(() => null), supersedes: [], redactions: [],
+  text: '', tags: [], metadata: {}, ...optionalValues(() => null), message: null, supersedes: [], redactions: [],
 })
 
 async function storeImport (

@@ -18,7 +18,7 @@ export function compileFilters (filters: ListFilters, part: Part = 'current'): C
     tags, metadata, speakers, documentIds, occurredAfter, occurredBefore, asOf, minTrust = 'suspect',
     state = 'current', validAt,
   } = filters
-  const { trust, undated, retainedAfter, retainedBefore } = filters
+  const { trust, undated, messages, retainedAfter, retainedBefore } = filters
   if (tags !== undefined) conditions.push(tagCondition(tags.values, tags.match))
   if (metadata !== undefined) {
     for (const [key, value] of Object.entries(metadata)) {
@@ -46,6 +46,7 @@ export function compileFilters (filters: ListFilters, part: Part = 'current'): C
   if (minTrust !== 'suspect') conditions.push((memory) => isAtLeast(memory.trust, minTrust))
   if (trust !== undefined) conditions.push((memory) => memory.trust === trust)
   if (undated !== undefined) conditions.push((memory) => memory.occurredAt === null)
+  if (messages !== undefined) conditions.push((memory) => memory.message !== null)
   if (retainedAfter !== undefined) conditions.push((memory) => memory.retainedAt >= retainedAfter)
   if (retainedBefore !== undefined) conditions.push((memory) => memory.retainedAt < retainedBefore)
   if (conditions.length === 0) return undefined

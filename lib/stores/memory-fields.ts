@@ -5,6 +5,18 @@ import { MAX_SPEAKER_CHARACTERS } from './speaker.js'
 
 export type Metadata = Record<string, string | number | boolean | null>
 
+/** Of a memory that is a message of a conversation, which its `documentId` names. */
+export interface MessageFields {
+  /** For instance `user` or `assistant`. */
+  readonly role: string
+  readonly name?: string
+  /** Given by whoever sent it; unique in its conversation. */
+  readonly id?: string
+  /** How many messages stand before it, from 0; those with instructions for the model are not counted. */
+  readonly position: number
+  /** Equal for messages of one role, name and text as they were sent. */
+  readonly digest: string
+}
 /**
  * Whether a memory is what its bank holds to be so. superseded: another memory took its place. retired: somebody took
  * it back. Both are kept with their texts, and only readers who ask for history find them.
@@ -24,6 +36,7 @@ interface Values {
   /** Ids of memories. */
   ids: readonly string[]
   object: Readonly<Metadata>
+  message: MessageFields
   /** A positive integer. */
   count: number
   /** Milliseconds since the epoch; RFC 3339 on the wire. */
@@ -52,6 +65,8 @@ interface FieldDefinition {
   readonly imported?: TSchema
   /** Whether the event of a webhook may have it. */
   readonly event?: true
+  /** Whether a memory that was never changed, and of which no more is told, has the default of `newLife` or null. */
+  readonly life?: true
   /** Its value in the examples of the documentation; default null. */
   readonly example?: unknown
 }
@@ -67,6 +82,9 @@ export const trust = (description: string) => Type.Enum([...TRUST_LEVELS], { tit
 export const MemoryId = Type.String({
   format: 'uuid', description: 'UUIDv7.', examples: ['01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e5f'],
 })
+/** Of the role and of the id of a message. */
+export const MAX_ROLE_CHARACTERS = 64
+export const MAX_MESSAGE_ID_CHARACTERS = 255
 /** Maximum number of tags of a memory or a filter. */
 export const MAX_TAGS = 100
 const Tag = Type.String({ minLength: 1, maxLength: 128 })
@@ -82,6 +100,24 @@ export const MetadataSchema = Type.Unsafe<Metadata>({
     'send an id beyond 2^53 as a string.',
 })
 
+const MessageSchema = Type.Unsafe<MessageFields>({
+  title: 'MessageFields',
+  type: 'object',
+  properties: {
+    role: { type: 'string', minLength: 1, maxLength: MAX_ROLE_CHARACTERS },
+    name: { type: 'string', minLength: 1, maxLength: MAX_SPEAKER_CHARACTERS },
+    id: { type: 'string', minLength: 1, maxLength: MAX_MESSAGE_ID_CHARACTERS },
+    position: {
+      type: 'integer', minimum: 0, maximum: 1e9, description: 'How many messages stand before it, from 0.',
+    },
+    digest: {
+      type: 'string', minLength: 1, maxLength: 64, description: 'Equal for messages of one role, name and text.',
+    },
+  },
+  required: ['role', 'position', 'digest'],
+  additionalProperties: false,
+  description: 'What the memory is in its conversation, which `document_id` names.',
+})
 /** Maximum number of memories that one supersedes by their ids. */
 export const MAX_SUPERSEDED = 100
 const MAX_KEY_CHARACTERS = 256
@@ -181,6 +217,16 @@ export const MEMORY_FIELDS = {
     event: true,
     example: 'Alice',
   },
+  /** A retain makes no messages: they come through the operations on conversations. */
+  message: {
+    column: 'message',
+    kind: 'message',
+    life: true,
+    nullable: true,
+    answered: MessageSchema,
+    told: true,
+    imported: MessageSchema,
+  },
   /** Decided at write time. */
   trust: {
     column: 'trust',
@@ -196,6 +242,7 @@ export const MEMORY_FIELDS = {
   version: {
     column: 'version',
     kind: 'count',
+    life: true,
     answered: Type.Integer({ description: 'Counts the changes of the memory from 1; in quotes, its entity tag.' }),
     imported: Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1 }),
     example: 1,
@@ -203,6 +250,7 @@ export const MEMORY_FIELDS = {
   state: {
     column: 'state',
     kind: 'state',
+    life: true,
     answered: Type.Enum([...STATES], {
       title: 'MemoryState',
       description: 'superseded: another memory took its place. retired: somebody took it back.',
@@ -214,6 +262,7 @@ export const MEMORY_FIELDS = {
   key: {
     column: 'key',
     kind: 'text',
+    life: true,
     nullable: true,
     answered: Type.String({ description: 'The slot that the memory fills, such as `ada/employer`.' }),
     told: true,
@@ -230,6 +279,7 @@ export const MEMORY_FIELDS = {
   validFrom: {
     column: 'valid_from',
     kind: 'instant',
+    life: true,
     nullable: true,
     answered: Type.String({ format: 'date-time', description: 'From when on it is so in the world.' }),
     told: true,
@@ -239,6 +289,7 @@ export const MEMORY_FIELDS = {
   validUntil: {
     column: 'valid_until',
     kind: 'instant',
+    life: true,
     nullable: true,
     answered: Type.String({ format: 'date-time', description: 'Until when it was so in the world, exclusive.' }),
     told: true,
@@ -248,6 +299,7 @@ export const MEMORY_FIELDS = {
   supersedes: {
     column: 'supersedes',
     kind: 'ids',
+    life: true,
     answered: Type.Array(MemoryId, { description: 'The memories whose place it took.' }),
     told: true,
     retained: Type.Array(MemoryId, {
@@ -258,6 +310,7 @@ export const MEMORY_FIELDS = {
   supersededBy: {
     column: 'superseded_by',
     kind: 'id',
+    life: true,
     nullable: true,
     answered: Type.String({ format: 'uuid', description: 'The memory that took its place.' }),
     told: true,
@@ -266,6 +319,7 @@ export const MEMORY_FIELDS = {
   kind: {
     column: 'kind',
     kind: 'memoryKind',
+    life: true,
     answered: Type.Enum([...MEMORY_KINDS], {
       title: 'MemoryKind',
       description: 'fact: derived from other memories by a model. Absent of a memory as it was retained.',
@@ -276,6 +330,7 @@ export const MEMORY_FIELDS = {
   derivedFrom: {
     column: 'derived_from',
     kind: 'ids',
+    life: true,
     answered: Type.Array(MemoryId, { description: 'The memories that a fact was derived from.' }),
     told: true,
     imported: Ids,
@@ -284,6 +339,7 @@ export const MEMORY_FIELDS = {
   changedAt: {
     column: 'changed_at',
     kind: 'instant',
+    life: true,
     answered: Type.String({
       format: 'date-time', description: 'When this version was made; absent of the first one, made at `retained_at`.',
     }),
@@ -293,7 +349,7 @@ export const MEMORY_FIELDS = {
   /** The principal that made this version; null for an anonymous caller. */
   changedBy: { column: 'changed_by', kind: 'text', nullable: true, imported: Type.String({ maxLength: 512 }) },
   /** Why this version was made. */
-  reason: { column: 'reason', kind: 'text', nullable: true, imported: Type.String({ maxLength: 1024 }) },
+  reason: { column: 'reason', kind: 'text', nullable: true, life: true, imported: Type.String({ maxLength: 1024 }) },
 } as const satisfies Record<string, FieldDefinition>
 
 type Fields = typeof MEMORY_FIELDS
@@ -335,9 +391,29 @@ type OmittedColumn = Fields[Answered & (With<'nullable', true> | With<'kind', 't
 function mapped<N extends FieldName, T> (
   fields: FieldsOf<N>, key: 'name' | 'column', valueOf: (field: Field<N>) => unknown,
 ): T {
-  const result: Record<string, unknown> = {}
+  const result = emptyOf(fields, key)
   for (const field of fields) result[field[key]] = valueOf(field)
   return result as T
+}
+
+const templates = new WeakMap<readonly object[], { name?: object, column?: object }>()
+
+/**
+ * An object with all the members, to be given values. V8 turns an object to which many members are added one by one
+ * into a slow dictionary; a copy of one that has them stays fast.
+ */
+function emptyOf (
+  fields: ReadonlyArray<Pick<Field, 'name' | 'column'>>, key: 'name' | 'column',
+): Record<string, unknown> {
+  let known = templates.get(fields)
+  if (known === undefined) templates.set(fields, known = {})
+  known[key] ??= Object.fromEntries(fields.map((field) => [field[key], null]))
+  return { ...known[key] }
+}
+
+/** A memory without values, of which every record of one is a copy. */
+export function emptyMemory (): Record<string, unknown> {
+  return emptyOf(FIELDS, 'name')
 }
 
 /** The values of all fields, each from its entry in the table. */
@@ -420,7 +496,8 @@ export const importedSchemas: ImportedSchemas = mapped(
 /** Of a memory without the members that have nothing in them. */
 export const viewedSchemas: ViewedSchemas = mapped(ANSWERED, 'column', (field) => {
   if (!isOmitted(field) && field.told !== true) return field.answered
-  return Type.Optional(field.nullable === true ? Type.Unsafe({ ...field.answered, type: 'string' }) : field.answered!)
+  const type = field.kind === 'message' ? 'object' : 'string'
+  return Type.Optional(field.nullable === true ? Type.Unsafe({ ...field.answered, type }) : field.answered!)
 })
 
 type ViewedMembers = {

@@ -8,7 +8,7 @@ import { type MemoryValues, memoryValues } from './memory-fields.js'
 import type { ProposalStore } from './proposals.js'
 import type { Filters, PossiblyLate, SearchRequest, SearchResult } from './searches.js'
 
-export type { Metadata } from './memory-fields.js'
+export type { MessageFields, Metadata } from './memory-fields.js'
 export * from './searches.js'
 
 /** A part of a memory's text that is searched as a unit. A short memory has one passage, which is its whole text. */
@@ -107,6 +107,8 @@ export interface ListFilters extends Filters {
   readonly trust?: Trust
   /** Whether it has no `occurredAt`. */
   readonly undated?: true
+  /** Whether it is a message of a conversation. */
+  readonly messages?: true
   /** Inclusive bound on `retainedAt`. */
   readonly retainedAfter?: number
   /** Exclusive bound on `retainedAt`. */
@@ -185,6 +187,20 @@ export interface DayCounts {
   readonly byDay: ReadonlyMap<number, number>
 }
 
+export interface ConversationSummary {
+  readonly conversationId: string
+  readonly messageCount: number
+  /** The `retainedAt` of its newest message. */
+  readonly lastRetainedAt: number
+}
+
+export interface ListConversationsRequest {
+  readonly now: number
+  readonly limit: number
+  /** The last conversation of the previous page. */
+  readonly after?: string | undefined
+}
+
 export interface ListBanksRequest {
   readonly now: number
   /** Only banks of this tenant, null for no tenant; undefined for all tenants. */
@@ -217,6 +233,11 @@ export interface WriteOptions {
   readonly extracted?: HeldExtractions | undefined
   /** Cancels a call that has not begun to write: it rejects with the signal's reason, and nothing is written. */
   readonly signal?: AbortSignal | undefined
+}
+
+export interface InsertOptions extends WriteOptions {
+  /** The call rejects with MemoryChangedError when one of the memories is a repeat of one in the bank. */
+  readonly expectNew?: true | undefined
 }
 
 export type Selector =
@@ -269,11 +290,11 @@ export class LowerTrustError extends Error {
 
 /**
  * A memory that was to be replaced or kept has been replaced by another or removed, or an exact repeat of its
- * replacement exists. Nothing was written.
+ * replacement, or of a memory that was to be new, exists. Nothing was written.
  */
 export class MemoryChangedError extends Error {
   constructor () {
-    super('A memory that was to be replaced or kept has changed, or its replacement exists already')
+    super('A memory that was to be replaced or kept has changed, or one that was to be new exists already')
     this.name = 'MemoryChangedError'
   }
 }
@@ -454,7 +475,7 @@ export interface VectorStore extends Partial<ExtractionQueue> {
    * @returns outcomes in order
    * @throws LowerTrustError when a memory that would be superseded is of higher trust, and UnknownMemoriesError
    */
-  insert (bank: BankKey, memories: readonly NewMemory[], options: WriteOptions): Promise<InsertOutcome[]>
+  insert (bank: BankKey, memories: readonly NewMemory[], options: InsertOptions): Promise<InsertOutcome[]>
   /**
    * Stores memories as `insert` does and removes, in the same transaction, all other memories of the documents except
    * those to keep; it rejects with MemoryChangedError when one of these does not exist any more. Calls for one document
@@ -535,6 +556,11 @@ export interface VectorStore extends Partial<ExtractionQueue> {
    * Counts the memories of a bank by `retainedAt`. Without this method, the growth of a bank is `not_supported`.
    */
   countByDay? (bank: BankKey, range: DayRange): Promise<DayCounts>
+  /**
+   * The conversations of a bank, which have at least one message, ordered by id. Without this method they are
+   * `not_supported`.
+   */
+  listConversations? (bank: BankKey, request: ListConversationsRequest): Promise<ConversationSummary[]>
   /**
    * The bank as of the call, oldest first, however long the reading takes.
    * @param isWhole whether superseded and retired memories follow, and each memory has its earlier versions, as

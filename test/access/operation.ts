@@ -20,6 +20,8 @@ export interface Operation {
   needs: string
   /** Whether it changes the bank when it is allowed. */
   writes: boolean
+  /** Whether an answer to who may do it has nothing of the bank, because the bank has none of what it asks for. */
+  isSilent?: true
   request (bank: string, seed: Seed): InjectOptions
   /** Where that is not the status and the error of the gateway's own routes. */
   outcome?: (response: LightMyRequestResponse) => Outcome
@@ -38,3 +40,11 @@ export interface Seed {
 
 export const SEED_TEXT = 'The otter sleeps on the river.'
 export const SEED_CONFIG = { description: 'What is known of the otter.' }
+
+/** The outcome of a request to a route of the gateway. */
+export function routeOutcome (response: LightMyRequestResponse): Outcome {
+  if (response.statusCode === 200) return { status: 200 }
+  const { detail, code, request_id: requestId } =
+    response.json<{ detail?: string, code?: string, request_id?: string }>()
+  return { status: response.statusCode, detail, code, requestId }
+}

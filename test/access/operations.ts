@@ -1,6 +1,6 @@
-import type { InjectOptions } from 'fastify'
+import type { InjectOptions, LightMyRequestResponse } from 'fastify'
 import { PROTOCOL_OPERATIONS } from './protocol-operations.js'
-import type { Operation } from './operation.js'
+import { routeOutcome, type Operation, type Outcome } from './operation.js'
 
 const json = (url: string, payload: Record<string, unknown>): InjectOptions => ({ method: 'POST', url, payload })
 const get = (bank: string, rest = ''): InjectOptions => ({
@@ -11,6 +11,13 @@ const configure = (
   method: 'PUT' | 'PATCH' | 'DELETE', bank: string, payload?: Record<string, unknown>,
 ): InjectOptions => (
   { method, url: `/v1/banks/${encodeURIComponent(bank)}/config`, ...(payload !== undefined && { payload }) }
+)
+
+const memoryUrl = (bank: string, id: string) => `/v1/banks/${encodeURIComponent(bank)}/memories/${id}`
+
+/** Of an operation on what no seed has: who may do it learns with this status that it is not there. */
+const allowedWith = (status: number) => (response: LightMyRequestResponse): Outcome => (
+  response.statusCode === status ? { status: 200 } : routeOutcome(response)
 )
 
 const HEADER = { format: 'memory-gateway-export', version: 1 }
@@ -120,6 +127,85 @@ export const ROUTE_OPERATIONS: readonly Operation[] = [
     needs: 'r',
     writes: false,
     request: (bank, { kept }) => get(bank, `/memories/${kept}/neighbours`),
+  },
+  {
+    name: 'change a memory',
+    needs: 'w',
+    writes: true,
+    request: (bank, { kept }) => ({
+      method: 'PATCH', url: memoryUrl(bank, kept), payload: { content: 'Something new.' },
+    }),
+  },
+  {
+    name: 'retire a memory',
+    needs: 'w',
+    writes: true,
+    request: (bank, { kept }) => json(`${memoryUrl(bank, kept)}/retire`, { reason: 'other' }),
+  },
+  {
+    name: 'restore a memory',
+    needs: 'w',
+    writes: false,
+    request: (bank, { kept }) => json(`${memoryUrl(bank, kept)}/restore`, {}),
+  },
+  {
+    name: 'versions of a memory',
+    needs: 'r',
+    writes: false,
+    request: (bank, { kept }) => get(bank, `/memories/${kept}/versions`),
+  },
+  {
+    name: 'redact a version',
+    needs: 'f',
+    writes: false,
+    request: (bank, { kept }) => json(`${memoryUrl(bank, kept)}/versions/7/redact`, {}),
+    isSilent: true,
+    outcome: allowedWith(404),
+  },
+  {
+    name: 'set the bank back',
+    needs: 'a',
+    writes: true,
+    request: (bank) => json(`/v1/banks/${encodeURIComponent(bank)}/rollback`, { to: '2000-01-01T00:00:00Z' }),
+  },
+  {
+    name: 'list proposals',
+    needs: 'r',
+    writes: false,
+    isSilent: true,
+    request: (bank) => get(bank, '/proposals'),
+  },
+  ...['accept', 'dismiss', 'undo'].map((verb): Operation => ({
+    name: `${verb} a proposal`,
+    needs: 'w',
+    writes: false,
+    request: (bank, { kept }) => json(`/v1/banks/${encodeURIComponent(bank)}/proposals/${kept}/${verb}`, {}),
+    isSilent: true,
+    outcome: allowedWith(404),
+  })),
+  {
+    name: 'append messages',
+    needs: 'w',
+    writes: true,
+    request: (bank) => json(`/v1/banks/${encodeURIComponent(bank)}/conversations/talk/messages`, {
+      messages: [{ role: 'user', content: 'Something new.' }],
+    }),
+  },
+  { name: 'list messages', needs: 'r', writes: false, request: (bank) => get(bank, '/conversations/diary/messages') },
+  { name: 'list conversations', needs: 'r', writes: false, request: (bank) => get(bank, '/conversations') },
+  {
+    name: 'pop messages',
+    needs: 'f',
+    writes: true,
+    request: (bank) => json(`/v1/banks/${encodeURIComponent(bank)}/conversations/diary/pop`, { count: 1 }),
+  },
+  {
+    name: 'delete a conversation',
+    needs: 'f',
+    writes: true,
+    request: (bank) => ({
+      method: 'DELETE', url: `/v1/banks/${encodeURIComponent(bank)}/conversations/diary`,
+    }),
   },
   { name: 'growth', needs: 'r', writes: false, request: (bank) => get(bank, '/growth') },
   { name: 'statistics', needs: 'r', writes: false, request: (bank) => get(bank, '/stats') },

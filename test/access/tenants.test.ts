@@ -28,6 +28,7 @@ t.test('no read operation returns another tenant\'s memories', async (t) => {
     tags: ['otter'], document_id: 'otter',
   })
   await acme.retain('only-acme', 'An otter.')
+  await acme.post(`banks/${BANK}/conversations/otter/messages`, { messages: [{ role: 'user', content: 'An otter.' }] })
   for (const otherCaller of [of('globex'), of(undefined), of('ACME'), of('acm'), of('acme '), of('null')]) {
     for (const own of [false, true]) {
       if (own) await otherCaller.retain(BANK, 'Nothing of that kind.')
@@ -48,6 +49,8 @@ t.test('no read operation returns another tenant\'s memories', async (t) => {
         otherCaller.get(`banks/${BANK}/memories/${id}/neighbours`),
         otherCaller.get(`banks/${BANK}/growth`),
         otherCaller.get('access'),
+        otherCaller.get(`banks/${BANK}/conversations`),
+        otherCaller.get(`banks/${BANK}/conversations/otter/messages`),
       ])
       t.notMatch(read.map(({ body }) => body).join('\n'), /otter|only-acme/, 'nothing shows')
       t.equal(read[8]!.statusCode, 404)
@@ -60,7 +63,7 @@ t.test('no read operation returns another tenant\'s memories', async (t) => {
       t.same([read[10]!.json().deleted_count, read[11]!.json().deleted_count], [0, 0])
     }
   }
-  t.same(await acme.recall(BANK, 'otter'), ['The otter sleeps on the river.'])
+  t.same(await acme.recall(BANK, 'otter river'), ['The otter sleeps on the river.', 'An otter.'])
 })
 
 t.test('a forget deletes nothing of another tenant', async (t) => {

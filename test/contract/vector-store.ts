@@ -2,6 +2,7 @@ import t, { type Test } from 'tap'
 import type { VectorStore } from '../../lib/stores/vector-store.js'
 import { bankConfigsContract } from './vector-store/bank-configs.js'
 import { browsingContract } from './vector-store/browsing.js'
+import { conversationsContract } from './vector-store/conversations.js'
 import { contextContract } from './vector-store/context.js'
 import { derivedContract } from './vector-store/derived.js'
 import { expiringContract } from './vector-store/expiring.js'
@@ -40,6 +41,7 @@ const CONTRACT: Array<[about: string, part: (t: Test, open: OpenStore, tolerance
   ['late vectors', lateVectorsContract],
   ['reading', readingContract],
   ['browsing', browsingContract],
+  ['conversations', conversationsContract],
   ['removing', removingContract],
   ['removing by filters', filteredRemovingContract],
   ['expiring', expiringContract],

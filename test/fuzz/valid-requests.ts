@@ -19,6 +19,8 @@ const JSON_TYPE = { 'content-type': 'application/json' }
 const NDJSON_TYPE = { 'content-type': 'application/x-ndjson' }
 const LINE = {
   memory_id: ID,
+  proposal_id: ID,
+  version: '1',
   text: 'Read back.',
   tags: ['a'],
   metadata: { n: 1 },
@@ -130,6 +132,49 @@ const SAMPLES: Record<string, Sample[]> = {
       retained_before: '2030-01-01T00:00:00Z',
     }),
   ],
+  'PATCH /v1/banks/:bank_id/memories/:memory_id': [
+    json({
+      content: 'Ada feeds the otter.',
+      tags: ['a'],
+      metadata: { k: null },
+      speaker: null,
+      occurred_at: '2025-01-01T00:00:00Z',
+      key: 'ada/otter',
+      valid_from: '2025-01-01T00:00:00Z',
+      valid_until: null,
+      reason: 'why',
+    }, { 'if-match': '"1"' }),
+    sample([], { 'content-type': 'application/merge-patch+json' }, { tags: null }),
+  ],
+  'POST /v1/banks/:bank_id/memories/:memory_id/retire': [
+    json({ reason: 'superseded', by: ID.replace(/.$/, '0'), note: 'why' }), json({ reason: 'other' }, { 'if-match': '"1"' }),
+  ],
+  'POST /v1/banks/:bank_id/memories/:memory_id/restore': [json({ note: 'why' }, { 'if-match': '*' })],
+  'POST /v1/banks/:bank_id/memories/:memory_id/versions/:version/redact': [json({})],
+  'POST /v1/banks/:bank_id/rollback': [json({ to: '2026-01-01T00:00:00Z', dry_run: true })],
+  'POST /v1/banks/:bank_id/proposals/:proposal_id/accept': [json({})],
+  'POST /v1/banks/:bank_id/proposals/:proposal_id/dismiss': [json({})],
+  'POST /v1/banks/:bank_id/proposals/:proposal_id/undo': [json({})],
+  'GET /v1/banks/:bank_id/proposals': [sample([['limit', '5'], ['state', 'accepted']])],
+  'GET /v1/banks/:bank_id/memories/:memory_id/versions': [sample()],
+  'GET /v1/banks/:bank_id/export': [sample([['versions', 'true']])],
+  'POST /v1/banks/:bank_id/conversations/:conversation_id/messages': [
+    json({
+      messages: [
+        {
+          id: 'm1',
+          role: 'user',
+          content: 'Ada feeds the otter.',
+          name: 'Ada',
+          created_at: '2025-01-01T00:00:00Z',
+          metadata: { k: 'v' },
+        },
+        { role: 'assistant', content: [{ type: 'text', text: 'When?' }], tool_calls: [{}] },
+        { role: 'tool', content: '{}', tool_call_id: 'c' },
+      ],
+    }, { 'idempotency-key': 'k' }),
+  ],
+  'POST /v1/banks/:bank_id/conversations/:conversation_id/pop': [json({ count: 2 })],
   'POST /v1/banks/:bank_id/import': [
     sample([['on_conflict', 'overwrite']], { ...NDJSON_TYPE, 'idempotency-key': 'k' }, {
       text: [{ format: 'memory-gateway-export', version: 1 }, LINE].map((line) => JSON.stringify(line)).join('\n'),
@@ -140,6 +185,12 @@ const SAMPLES: Record<string, Sample[]> = {
   ],
   'GET /v1/banks': [sample([['limit', '5']])],
   'GET /v1/banks/:bank_id/growth': [sample([['days', '3'], ['until', '2026-01-31']])],
+  'GET /v1/banks/:bank_id/conversations': [sample([['limit', '5']])],
+  'GET /v1/banks/:bank_id/conversations/:conversation_id/messages': [
+    sample([['limit', '5'], ['before', Buffer.from(JSON.stringify([1, ID])).toString('base64url')]]),
+    sample([['after', Buffer.from(JSON.stringify([1, ID])).toString('base64url')]]),
+  ],
+  'DELETE /v1/banks/:bank_id/conversations/:conversation_id': [sample()],
   'GET /v1/banks/:bank_id/memories': [
     sample([
       ['limit', '5'], ['tags', 'a'], ['tags', 'b'], ['tags_match', 'any'],
@@ -194,7 +245,10 @@ export function validRequests (app: FastifyInstance): RequestParts[] {
   return served.flatMap(({ method, url }) => {
     const methods: HTTPMethods[] = [method].flat()
     return methods.flatMap((name) => samplesOf(name, url).map((found): RequestParts => ({
-      method: name, path: url, params: { bank_id: 'user-bob', memory_id: ID, source_id: 'hook' }, ...found,
+      method: name,
+      path: url,
+      params: { bank_id: 'user-bob', memory_id: ID, source_id: 'hook', conversation_id: 'talk' },
+      ...found,
     })))
   })
 }

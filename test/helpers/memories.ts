@@ -30,6 +30,7 @@ export function memoryWith (fields: Pick<Memory, 'memoryId' | 'text' | 'tokens'>
     ...optionalValues(() => null),
     retainedAt: NOW,
     speaker: statedSpeaker(fields.metadata ?? {}),
+    message: null,
     trust: 'trusted',
     ...newLife({ changedAt: fields.retainedAt ?? NOW, changedBy: null }),
     ...fields,

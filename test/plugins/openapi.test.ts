@@ -120,6 +120,13 @@ const codes: Record<string, readonly ErrorCode[]> = {
   listMemories: [...caller, 'answer_too_large', 'not_supported'],
   getMemoryNeighbours: [...caller, 'answer_too_large', 'not_found', 'not_supported'],
   getMemory: [...caller, 'answer_too_large', 'not_found'],
+  appendMessages: [
+    ...caller, ...body, ...repeated, ...limits, 'message_conflict', 'model_output_invalid', 'not_supported',
+  ],
+  listMessages: [...caller, 'answer_too_large', 'not_supported'],
+  listConversations: [...caller, 'not_supported'],
+  popMessages: [...caller, ...body, ...repeated, ...limits, 'answer_too_large', 'not_supported'],
+  deleteConversation: [...caller, ...limits, 'not_supported'],
   getBankConfig: caller,
   getBankConfigHistory: caller,
   putBankConfig: [...caller, ...body, ...changing],
@@ -223,15 +230,16 @@ await t.test('the service accepts the example of every JSON request', async (t) 
     const [method] = name.split(' ') as ['POST' | 'PUT' | 'PATCH']
     answered[operationId] = (await app.inject({
       method,
-      url: path.replace('{bank_id}', 'user-alice').replace('{memory_id}', memoryId),
+      url: path.replace('{bank_id}', 'user-alice').replace('{memory_id}', memoryId)
+        .replace('{conversation_id}', 'talk'),
       headers: { 'content-type': 'application/json' },
       payload: JSON.stringify(content.example),
     })).statusCode
   }
   const all = [
     'retain', 'retainBatch', 'recall', 'explainRecall', 'reflect', 'forget', 'putBankConfig', 'patchBankConfig',
-    'patchMemory', 'retireMemory', 'restoreMemory', 'rollbackBank', 'adminCheckAccess', 'reloadConfiguration',
-    'ingestWebhook',
+    'appendMessages', 'popMessages', 'patchMemory', 'retireMemory', 'restoreMemory', 'rollbackBank',
+    'adminCheckAccess', 'reloadConfiguration', 'ingestWebhook',
   ]
   t.same(answered, Object.fromEntries(all.map((id) => [id, 200])))
 })
@@ -302,6 +310,20 @@ await t.test('the answers of the service satisfy the document', async (t) => {
     'GET /v1/banks/{bank_id}/memories/{memory_id}/versions': await get(`/v1/banks/shown/memories/${id}/versions`),
     'GET /v1/banks/{bank_id}/proposals': await get('/v1/banks/proposing/proposals?state=dismissed'),
     'POST /v1/banks/{bank_id}/rollback': await post('/v1/banks/shown/rollback', { to: '2026-01-15T00:00:00Z' }),
+    'POST /v1/banks/{bank_id}/conversations/{conversation_id}/messages': await post(
+      '/v1/banks/shown/conversations/talk/messages',
+      { messages: [{ role: 'user', content: 'One.' }, { role: 'tool', content: '2' }, { role: 'ai', content: '2' }] },
+    ),
+    'GET /v1/banks/{bank_id}/conversations': await get('/v1/banks/shown/conversations'),
+    'GET /v1/banks/{bank_id}/conversations/{conversation_id}/messages': await get(
+      '/v1/banks/shown/conversations/talk/messages?limit=1',
+    ),
+    'POST /v1/banks/{bank_id}/conversations/{conversation_id}/pop': await post(
+      '/v1/banks/shown/conversations/talk/pop', { count: 1 },
+    ),
+    'DELETE /v1/banks/{bank_id}/conversations/{conversation_id}': await app.inject({
+      method: 'DELETE', url: '/v1/banks/shown/conversations/talk',
+    }),
     'POST /v1/banks/{bank_id}/import': await importInto(app, 'shown', ndjson(HEADER, { text: 'Dan.' })),
     'GET /v1/whoami': await get('/v1/whoami?bank_id=shown'),
     'GET /v1/admin/sources': await get('/v1/admin/sources'),
@@ -341,7 +363,9 @@ await t.test('every operation that accepts an Idempotency-Key documents it', asy
   const taking = [...operations.values()].filter(({ parameters = [] }) => parameters.some(({ name }) => (
     name === 'idempotency-key'
   )))
-  t.same(taking.map(({ operationId }) => operationId).sort(), ['forget', 'importBank', 'retain', 'retainBatch'])
+  t.same(taking.map(({ operationId }) => operationId).sort(), [
+    'appendMessages', 'forget', 'importBank', 'popMessages', 'retain', 'retainBatch',
+  ])
 })
 
 await t.test('/docs shows the document in a readable form', async (t) => {

@@ -121,6 +121,28 @@ t.test('facts are memories of their own beside the turns, attributed to them', a
   t.ok(hits.some(({ text }) => text === 'Ben lives in Lyon.'))
 })
 
+t.test('facts are derived from the messages of a conversation, once, and are none of its messages', async (t) => {
+  const { post, get, extracted, model, facts } = await start(t)
+  model.answer = (request) => (
+    stating(...turnsIn(request).map(({ text }, index) => ({ text: `Said: ${String(text)}`, sources: [index + 1] })))
+  )
+  const messages = [
+    { role: 'system', content: 'You are a helpful assistant.' }, { role: 'user', content: 'I live in Lyon.' },
+    { role: 'assistant', content: 'Noted.' },
+  ]
+  for (const sent of [messages.slice(0, 2), messages, messages]) {
+    const answer = await post('/v1/banks/home/conversations/chat/messages', { messages: sent })
+    t.equal(answer.statusCode, 200, answer.body)
+    await extracted()
+  }
+  t.same(model.asked.map((request) => turnsIn(request).map(({ text }) => text)), [['I live in Lyon.'], ['Noted.']])
+  t.match(await facts(), [
+    { text: 'Said: I live in Lyon.', document_id: 'chat' }, { text: 'Said: Noted.', document_id: 'chat' },
+  ])
+  const listed = (await get('/v1/banks/home/conversations/chat/messages')).json<{ messages: unknown[] }>()
+  t.equal(listed.messages.length, 3)
+})
+
 t.test('a fact supersedes by its key, and is forgotten with its last source', async (t) => {
   const { post, retain, extracted, model, facts, memories } = await start(t)
   const ids: string[] = []

@@ -341,10 +341,11 @@ export function neededBytes (added: readonly NewMemory[]): number {
 function entryBytes (
   { memory, passages }: { memory: Memory, passages: ReadonlyArray<{ vector?: Float32Array | undefined }> },
 ): number {
-  const { tags, metadata } = memory
+  const { tags, metadata, message } = memory
   let bytes = MEMORY_BYTES
   for (const name of TEXTS) bytes += textBytes(memory[name] ?? '')
   for (const { vector } of passages) bytes += PASSAGE_BYTES + (vector ? VECTOR_BYTES + vector.byteLength : 0)
+  if (message !== null) bytes += METADATA_BYTES + textBytes(message.role) + textBytes(message.id ?? '')
   for (const tag of tags) bytes += TAG_BYTES + textBytes(tag)
   for (const [key, value] of Object.entries(metadata)) {
     bytes += METADATA_BYTES + textBytes(key) + (typeof value === 'string' ? textBytes(value) : 0)

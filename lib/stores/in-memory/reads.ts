@@ -6,8 +6,9 @@ import { compareText } from '../../text/normal-form.js'
 import { bySequence } from '../context.js'
 import { mostFrequent } from '../most-frequent.js'
 import {
-  type BankStatistics, type BankSummary, type DayCounts, type DayRange, type ListRequest, type Memory, memoryOf,
-  type Neighbourhood, type NeighboursRequest, type Unembedded,
+  type BankStatistics, type BankSummary, type ConversationSummary, type DayCounts, type DayRange,
+  type ListConversationsRequest, type ListRequest, type Memory, memoryOf, type Neighbourhood, type NeighboursRequest,
+  type Unembedded,
 } from '../vector-store.js'
 import type { Accept, Bank, Entry } from './bank.js'
 import { placeIn } from './sorted-list.js'
@@ -91,6 +92,23 @@ export async function countDays (bank: Bank, { from, until }: DayRange): Promise
     byDay.set(day, (byDay.get(day) ?? 0) + 1)
   }
   return { before: Math.min(before, placeIn(entries, ({ memory }) => dayOf(memory.retainedAt) <= until)), byDay }
+}
+
+export async function conversationsPage (
+  bank: Bank, { limit, after }: ListConversationsRequest,
+): Promise<ConversationSummary[]> {
+  const found = new Map<string, { conversationId: string, messageCount: number, lastRetainedAt: number }>()
+  // Oldest first, so the last message of each is the newest.
+  for (const { memory: { message, documentId, retainedAt } } of bank.ordered.snapshot()) {
+    if (isDue()) await giveWay()
+    if (message === null || documentId === null) continue
+    if (after !== undefined && compareText(documentId, after) <= 0) continue
+    const messageCount = (found.get(documentId)?.messageCount ?? 0) + 1
+    found.set(documentId, { conversationId: documentId, messageCount, lastRetainedAt: retainedAt })
+  }
+  return [...found.values()]
+    .sort((a, b) => compareText(a.conversationId, b.conversationId))
+    .slice(0, limit)
 }
 
 export function summarise (bank: Bank): BankSummary {

@@ -7,24 +7,27 @@ import { compileFilters } from '../filters.js'
 import { optionalValues } from '../memory-fields.js'
 import { TokenCount } from '../../text/tokens.js'
 import {
-  type BankStatistics, type BankSummary, byMemoryId, type ChangedMemory, type DayCounts, type DayRange,
-  type DocumentReplacement, type ImportOptions, type ImportOutcome, type InsertOutcome, type LateVectors,
-  type ListBanksRequest, type ListFilters, type ListRequest, type Memory, MemoryChangedError, memoryOf,
-  type Neighbourhood, type NeighboursRequest, type NewMemory, type Part, partsOf, type RemovedBank, type RemoveOptions,
-  type RemoveOutcome, type Revision, type Scan, type SearchRequest, type SearchResult, type Selector,
-  type StoredMemory, type StoreHealth, type Unembedded, type VectorStore, type Version, type WriteOptions,
+  type BankStatistics, type BankSummary, byMemoryId, type ChangedMemory, type ConversationSummary, type DayCounts,
+  type DayRange, type DocumentReplacement, type ImportOptions, type ImportOutcome, type InsertOptions,
+  type InsertOutcome, type LateVectors, type ListBanksRequest, type ListConversationsRequest, type ListFilters,
+  type ListRequest, type Memory, MemoryChangedError, memoryOf, type Neighbourhood, type NeighboursRequest,
+  type NewMemory, type Part, partsOf, type RemovedBank, type RemoveOptions, type RemoveOutcome, type Revision,
+  type Scan, type SearchRequest, type SearchResult, type Selector, type StoredMemory, type StoreHealth,
+  type Unembedded, type VectorStore, type Version, type WriteOptions,
 } from '../vector-store.js'
 import { configBytes, InMemoryBankConfigs } from './bank-configs.js'
 import { Bank, Capacity, Entry, neededBytes } from './bank.js'
 import { ExtractionJobs } from './extraction-jobs.js'
 import { InMemoryProposals } from './proposals.js'
 import {
-  collectStatistics, countDays, countUpTo, listPage, neighbourhood, noStatistics, summarise, unembeddedPage,
+  collectStatistics, conversationsPage, countDays, countUpTo, listPage, neighbourhood, noStatistics, summarise,
+  unembeddedPage,
 } from './reads.js'
 import { searchBanks } from './search.js'
 import { placeIn, SortedList } from './sorted-list.js'
 import {
-  derivedOnlyFrom, earlierOf, planImportInto, planInsertInto, planReplacementIn, planRevision, removalOf, select,
+  derivedOnlyFrom, earlierOf, planImportInto, planInsertInto, planReplacementIn, planRevision, removalOf, requireNew,
+  select,
   type WritePlan,
 } from './writes.js'
 
@@ -73,9 +76,12 @@ export class InMemoryVectorStore implements VectorStore {
   }
 
   async insert (
-    key: BankKey, memories: readonly NewMemory[], options: WriteOptions,
+    key: BankKey, memories: readonly NewMemory[], options: InsertOptions,
   ): Promise<InsertOutcome[]> {
-    return await this.#write(key, options, memories, (bank) => planInsertInto(bank, memories, options.now))
+    return await this.#write(key, options, memories, (bank) => {
+      if (options.expectNew === true) requireNew(bank, memories)
+      return planInsertInto(bank, memories, options.now)
+    })
   }
 
   async replaceDocuments (
@@ -149,6 +155,7 @@ export class InMemoryVectorStore implements VectorStore {
         metadata: {},
         tokens: TokenCount.of(''),
         ...optionalValues(({ name }) => name === 'expiresAt' ? memory.expiresAt : null),
+        message: null,
         reason: null,
         fingerprint: '',
         redacted: true,
@@ -261,6 +268,11 @@ export class InMemoryVectorStore implements VectorStore {
   async countByDay (key: BankKey, range: DayRange): Promise<DayCounts> {
     const bank = await this.#bank(key, range.now)
     return bank === undefined ? { before: 0, byDay: new Map() } : await countDays(bank, range)
+  }
+
+  async listConversations (key: BankKey, request: ListConversationsRequest): Promise<ConversationSummary[]> {
+    const bank = await this.#bank(key, request.now)
+    return bank === undefined ? [] : await conversationsPage(bank, request)
   }
 
   async scan (key: BankKey, now: number, signal?: AbortSignal, isWhole = false): Promise<Scan> {

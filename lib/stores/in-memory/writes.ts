@@ -20,6 +20,11 @@ export interface WritePlan<T> {
   outcome: T
 }
 
+/** @throws MemoryChangedError when one of the memories is a repeat of one in the bank */
+export function requireNew (bank: Bank, memories: readonly NewMemory[]): void {
+  if (memories.some(({ fingerprint }) => bank.byFingerprint.has(fingerprint))) throw new MemoryChangedError()
+}
+
 /** @param without memories that are removed by the same write */
 export function planInsertInto (
   bank: Bank, memories: readonly NewMemory[], now: number, without: ReadonlySet<Entry> = new Set(),

@@ -75,7 +75,7 @@ function filterConditions (filters: ListFilters, parameters: Parameters): string
     tags, metadata, speakers, documentIds, occurredAfter, occurredBefore, asOf, minTrust = 'suspect',
     validAt,
   } = filters
-  const { trust, undated, retainedAfter, retainedBefore } = filters
+  const { trust, undated, messages, retainedAfter, retainedBefore } = filters
   if (tags !== undefined) {
     const condition = tagFilter(tags, parameters)
     if (condition === undefined) return undefined
@@ -113,6 +113,7 @@ function filterConditions (filters: ListFilters, parameters: Parameters): string
   }
   if (trust !== undefined) conditions.push(`m.trust = ${parameters.bind(trust)}`)
   if (undated !== undefined) conditions.push('m.occurred_at is null')
+  if (messages !== undefined) conditions.push('m.message is not null')
   if (retainedAfter !== undefined) conditions.push(`m.retained_at >= ${parameters.bind(retainedAfter)}::float8::bigint`)
   if (retainedBefore !== undefined) {
     conditions.push(`m.retained_at < ${parameters.bind(retainedBefore)}::float8::bigint`)
@@ -157,7 +158,12 @@ function documentFilter (
   documentIds: NonNullable<ListFilters['documentIds']>, parameters: Parameters,
 ): string | undefined {
   const values = documentIds.filter((id) => id !== null).filter(isStorable)
-  const among = values.length === 0 ? undefined : `m.document_id = any(${parameters.bind(values)}::text[])`
+  // The rows of one document are in order in its indexes, those of an array are not.
+  const among = values.length === 0
+    ? undefined
+    : values.length === 1
+      ? `m.document_id = ${parameters.bind(values[0]!)}::text`
+      : `m.document_id = any(${parameters.bind(values)}::text[])`
   if (!documentIds.includes(null)) return among
   return among === undefined ? 'm.document_id is null' : `(m.document_id is null or ${among})`
 }

@@ -49,7 +49,7 @@ export const FIELD_COLUMNS: ReadonlyArray<InsertedColumn<Memory & { readonly fin
     valueOf: (memory: Memory) => write(memory[name], kind),
     ...(kind === 'texts' && { expression: `array(select jsonb_array_elements_text(g.${column}::jsonb))` }),
     ...(kind === 'ids' && { expression: `g.${column}::uuid[]` }),
-    ...(kind === 'object' && { expression: `g.${column}::jsonb` }),
+    ...((kind === 'object' || kind === 'message') && { expression: `g.${column}::jsonb` }),
   })),
   { column: 'fingerprint', type: '', valueOf: ({ fingerprint }) => fingerprint },
 ]

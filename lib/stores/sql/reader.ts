@@ -5,10 +5,10 @@ import { mapGivingWay } from '../../base/event-loop.js'
 import { compareText } from '../../text/normal-form.js'
 import { MAX_COUNTED_VALUES } from '../most-frequent.js'
 import {
-  type BankStatistics, type BankSummary, type ChangedMemory, type DayCounts, type DayRange, type EmbeddingSpace,
-  IDEMPOTENCY_LIFETIME_MS, type IdempotencyRecord, type ListBanksRequest, type ListFilters, type ListRequest,
-  type Memory, type Neighbourhood, type NeighboursRequest, type Part, partsOf, type Scan, type StoredMemory,
-  type Unembedded, type Version,
+  type BankStatistics, type BankSummary, type ChangedMemory, type ConversationSummary, type DayCounts, type DayRange,
+  type EmbeddingSpace, IDEMPOTENCY_LIFETIME_MS, type IdempotencyRecord, type ListBanksRequest,
+  type ListConversationsRequest, type ListFilters, type ListRequest, type Memory, type Neighbourhood,
+  type NeighboursRequest, type Part, partsOf, type Scan, type StoredMemory, type Unembedded, type Version,
 } from '../vector-store.js'
 import { SqlError, type Executor, type Queries } from './executor.js'
 import { filteredRead, lastsAt, liveAt, Parameters, type Statement, suffixOf } from './fragments.js'
@@ -397,6 +397,19 @@ group by 1`, values)
     const before = byDay.get(from - 1) ?? 0
     byDay.delete(from - 1)
     return { before, byDay }
+  }
+
+  async listConversations (
+    bank: BankKey, { now, limit, after }: ListConversationsRequest,
+  ): Promise<ConversationSummary[]> {
+    const rows = await this.#executor.read<{ document_id: string, messages: number, last_retained_at: number }>(`
+select m.document_id, count(*)::int as messages, max(m.retained_at)::float8 as last_retained_at
+from ${this.#schema}.memories m
+where m.bank_key = $1 and m.message is not null and m.document_id > $4 and ${liveAt('m', '$2::float8::bigint')}
+group by m.document_id order by m.document_id limit $3::int`, [...bankParameters(bank), now, limit, after ?? ''])
+    return rows.map((row) => ({
+      conversationId: row.document_id, messageCount: row.messages, lastRetainedAt: row.last_retained_at,
+    }))
   }
 }
 

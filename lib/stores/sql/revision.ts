@@ -261,7 +261,7 @@ where m.bank_key = $1 and m.memory_id = $2::text::uuid for update`, [...key, row
     )
   }
   await tx.query(`update ${schema}.memories_past p set redacted = true, text = '', tags = '{}', metadata = '{}',
-  document_id = null, source = null, speaker = null, key = null, occurred_at = null, valid_from = null,
+  document_id = null, source = null, speaker = null, message = null, key = null, occurred_at = null, valid_from = null,
   valid_until = null, reason = null, tokens = 0, terms = '{}',
   fingerprint = '', passage_starts = '{0}', passage_ends = '{0}', passages_length = 0, embedded = false,
   question = false

@@ -3,10 +3,11 @@ import { messageOf } from '../../base/message-of.js'
 import type { Semaphore } from '../../base/semaphore.js'
 import type { ExtractionJob, HeldExtractions } from '../extraction-queue.js'
 import type {
-  BankStatistics, BankSummary, DayCounts, DayRange, DocumentReplacement, EmbeddingSpace, ImportOptions, ImportOutcome,
-  InsertOutcome, LateVectors, ListBanksRequest, ListRequest, Memory, Neighbourhood, NewMemory, PoolStatus, RemovedBank,
-  RemoveOptions, RemoveOutcome, Revision, Scan, SearchRequest, SearchResult, Selector, StoreHealth, StoreStart,
-  Unembedded, UsageEntry, UsageOutcome, UsageReservation, VectorStore, WriteOptions,
+  BankStatistics, BankSummary, ConversationSummary, DayCounts, DayRange, DocumentReplacement, EmbeddingSpace,
+  ImportOptions, ImportOutcome, InsertOptions, InsertOutcome, LateVectors, ListBanksRequest, ListConversationsRequest,
+  ListRequest, Memory, Neighbourhood, NewMemory, PoolStatus, RemovedBank, RemoveOptions, RemoveOutcome, Revision, Scan,
+  SearchRequest, SearchResult, Selector, StoreHealth, StoreStart, Unembedded, UsageEntry, UsageOutcome,
+  UsageReservation, VectorStore, WriteOptions,
 } from '../vector-store.js'
 import { SqlBankConfigs } from './bank-configs.js'
 import type { Distribution } from './distribution.js'
@@ -126,7 +127,7 @@ export class SqlVectorStore extends SqlReader implements VectorStore {
     return this.#executor.status?.()
   }
 
-  async insert (bank: BankKey, memories: readonly NewMemory[], options: WriteOptions): Promise<InsertOutcome[]> {
+  async insert (bank: BankKey, memories: readonly NewMemory[], options: InsertOptions): Promise<InsertOutcome[]> {
     return await this.#write(bank, async () => await this.#writer.insert(bank, memories, options))
   }
 
@@ -168,6 +169,12 @@ export class SqlVectorStore extends SqlReader implements VectorStore {
 
   override async countByDay (bank: BankKey, range: DayRange): Promise<DayCounts> {
     return await this.#read([bank], async (reader) => await reader.countByDay(bank, range))
+  }
+
+  override async listConversations (
+    bank: BankKey, request: ListConversationsRequest,
+  ): Promise<ConversationSummary[]> {
+    return await this.#read([bank], async (reader) => await reader.listConversations(bank, request))
   }
 
   async remove (bank: BankKey, selector: Selector, options: RemoveOptions): Promise<RemoveOutcome> {

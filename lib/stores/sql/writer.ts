@@ -5,8 +5,9 @@ import { sumTokens } from '../../text/tokens.js'
 import { planInsert } from '../insert-plan.js'
 import {
   type DocumentReplacement, type EmbeddingSpace, IDEMPOTENCY_LIFETIME_MS, IdempotencyKeyTaken, type IdempotentWrite,
-  type ImportOptions, type ImportOutcome, type InsertOutcome, type LateVectors, type NewMemory, recordText,
-  type Part, type RemovedBank, type RemoveOptions, type RemoveOutcome, type Revision, type Selector, type WriteOptions,
+  type ImportOptions, type ImportOutcome, type InsertOptions, type InsertOutcome, type LateVectors, MemoryChangedError,
+  type NewMemory, recordText, type Part, type RemovedBank, type RemoveOptions, type RemoveOutcome, type Revision,
+  type Selector, type WriteOptions,
 } from '../vector-store.js'
 import type { SqlBankConfigs } from './bank-configs.js'
 import { lockStandings, planImport } from './conflicts.js'
@@ -83,29 +84,35 @@ export class SqlWriter {
   }
 
   async insert (
-    bank: BankKey, memories: readonly NewMemory[], options: WriteOptions,
+    bank: BankKey, memories: readonly NewMemory[], options: InsertOptions,
   ): Promise<InsertOutcome[]> {
-    const { now, idempotency, signal, extract, extracted } = options
+    const { now, idempotency, signal, expectNew, extract, extracted } = options
     if (memories.length === 0 && idempotency === undefined && extracted === undefined) return []
     const work = await this.#begin(bank, memories, now)
     const write = { ...options, memories }
     if (memories.some(takesPlace)) {
-      return await this.#runAlone(bank, write, async (tx, changes) => (
-        await this.#insertPlanned(tx, memories, { ...NO_COUNTS }, work, changes)
-      ), { bulk: memories.length > 1 })
+      return await this.#runAlone(bank, write, async (tx, changes) => {
+        const outcomes = await this.#insertPlanned(tx, memories, { ...NO_COUNTS }, work, changes)
+        if (expectNew === true) requireNew(outcomes)
+        return outcomes
+      }, { bulk: memories.length > 1 })
     }
     const isAlone = memories.length === 1 && idempotency === undefined && extract !== true && extracted === undefined
     if (isAlone && work.distribution === 'none') {
       const insertion = await this.#insertAlone(memories, work, signal)
       if (insertion !== undefined) {
         const { outcomes, counts, unembedded } = insertion
+        if (expectNew === true) requireNew(outcomes)
         await this.#afterCommit(bank, write, { memories: counts.memories, unembedded })
         return outcomes
       }
     }
     return await this.#run(bank, write, async (tx, changes) => {
       const { counts, replaced } = await removeLowerTrust(tx, work.schema, bank, memories, now)
-      return (await this.#add(tx, memories, counts, { ...work, replaced }, changes)).outcomes
+      if (expectNew === true && replaced.size > 0) throw new MemoryChangedError()
+      const { outcomes } = await this.#add(tx, memories, counts, { ...work, replaced }, changes)
+      if (expectNew === true) requireNew(outcomes)
+      return outcomes
     }, { keepPlans: memories.length === 1 })
   }
 
@@ -385,6 +392,11 @@ returning k.key`, [
     this.#shard = (this.#shard + 1) % STATISTICS_SHARDS
     return this.#shard
   }
+}
+
+/** @throws MemoryChangedError when one of the memories was in the bank before */
+function requireNew (outcomes: readonly InsertOutcome[]): void {
+  if (outcomes.some(({ stored }) => !stored)) throw new MemoryChangedError()
 }
 
 /** Whether a memory supersedes others, so that they have to be looked up first. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Agent, run, setTracingDisabled } from '@openai/agents'
 import { assistantMessage, functionCall, ScriptedModel } from '@openai/agents/testing'
-import { memoryTools, type OpenAiMemoryToolOutput } from 'memory-gateway-client/openai-agents'
+import { conversationSession, memoryTools, type OpenAiMemoryToolOutput } from 'memory-gateway-client/openai-agents'
 import { startGateway, startSilentGateway } from './gateway.ts'
 
 setTracingDisabled(true)
@@ -72,4 +72,20 @@ test('the abort signal of the run ends the request to the gateway', async () => 
   const agent = new Agent({ name: 'a', model, tools: memoryTools(silent.memory, { bank: 'b' }) })
   const ran = run(agent, 'What does Alice drink?', { signal: leaving.signal }).catch(() => undefined)
   await Promise.all([silent.left, ran])
+})
+
+test('a session keeps what is said in a conversation', async () => {
+  const conversation = memory.conversation('user-alice', 'session')
+  const session = conversationSession(conversation)
+  const model = new ScriptedModel([[assistantMessage('Hello.')], [assistantMessage('Hello.')]])
+  const agent = new Agent({ name: 'a', model })
+  for (let time = 0; time < 2; time++) await run(agent, 'Hi.', { session })
+  assert.deepEqual((await conversation.last()).map(({ role, content }) => [role, content]), [
+    ['user', 'Hi.'], ['assistant', 'Hello.'], ['user', 'Hi.'], ['assistant', 'Hello.'],
+  ])
+  assert.match(JSON.stringify(model.calls[1]?.request.input), /Hi\..*Hello\..*Hi\./)
+  assert.equal((await session.popItem())?.type, 'message')
+  assert.equal((await session.getItems(2)).length, 2)
+  await session.clearSession()
+  assert.deepEqual(await session.getItems(), [])
 })

@@ -3,8 +3,9 @@
  * operators. What a method does follows from its operation:
  *
  * - path parameters, query parameters and the headers If-Match and If-None-Match are members of its request;
- * - a body is the request itself; beside other parameters, it is the member `patch` of a PATCH, otherwise the member
- *   that is named like the last part of the path; a body without members is not asked for;
+ * - a body is the request itself; beside other parameters, the members of that of a POST are members of the request,
+ *   and another is the member `patch` of a PATCH, otherwise the member that is named like the last part of the path; a
+ *   body without members is not asked for;
  * - an Idempotency-Key makes it a write that may be repeated with its key, and its options WriteOptions;
  * - GET, and POST with `x-repeatable` in the document, may be repeated freely, everything else may not;
  * - a query with `cursor` and an answer with `next_cursor` and one array make it a Listing.

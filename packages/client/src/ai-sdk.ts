@@ -1,9 +1,11 @@
-import { jsonSchema, tool, type Tool } from 'ai'
+import { jsonSchema, tool, type ModelMessage, type Tool, type UIMessage } from 'ai'
 import type { MemoryGatewayClient } from './client.js'
 import {
   memoryTools as plainTools, type ApprovalOptions, type DefaultToolName, type MemoryTool, type MemoryToolInputs,
   type MemoryToolName, type MemoryToolResult, type MemoryToolsOptions,
 } from './tools/index.js'
+
+import type { ConversationMessage } from './types.js'
 
 export type * from './tools/types.js'
 
@@ -27,4 +29,22 @@ export function memoryTools<Name extends MemoryToolName = DefaultToolName> (
     // The model receives the text; the program finds the data in the output of the tool's result.
     toModelOutput: ({ output: { ok, text } }) => ({ type: ok ? 'text' as const : 'error-text' as const, value: text }),
   })])) as unknown as AiSdkMemoryTools<Name>
+}
+
+/**
+ * The messages of `useChat` or of `generateText` in the form of a conversation, for `append`: texts alone, without
+ * reasoning, files, calls of tools and their results. Those of `useChat` keep their ids, so that each is appended when
+ * it is complete.
+ */
+export function conversationMessages (
+  messages: ReadonlyArray<ModelMessage | UIMessage>,
+): ConversationMessage[] {
+  return messages.flatMap((message): ConversationMessage[] => {
+    const parts = 'parts' in message ? message.parts : message.content
+    const content = typeof parts === 'string'
+      ? parts
+      : parts.flatMap((part) => part.type === 'text' ? part.text : []).join('\n')
+    if (message.role === 'tool' || content.trim() === '') return []
+    return [{ role: message.role, content, ...'id' in message && { id: message.id } }]
+  })
 }

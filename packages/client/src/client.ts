@@ -1,3 +1,4 @@
+import { Conversation } from './conversation.js'
 import { CallerOperations } from './generated/operations.js'
 import { importBody } from './import-body.js'
 import type { CallOptions, ClientOptions, WriteOptions } from './options.js'
@@ -20,6 +21,11 @@ export class MemoryGatewayClient extends CallerOperations {
     const transport = new Transport(options)
     super(transport)
     this.#transport = transport
+  }
+
+  /** One conversation of a bank. */
+  conversation (bank: string, id: string): Conversation {
+    return new Conversation(this, bank, id)
   }
 
   /** Like `reflect`, as a stream of events: `evidence`, any number of `delta`, `usage`, `done`. */

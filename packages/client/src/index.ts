@@ -1,5 +1,6 @@
 export { MemoryGatewayAdmin, type AdminOptions } from './admin.js'
 export { MemoryGatewayClient } from './client.js'
+export { Conversation, type ConversationOperations } from './conversation.js'
 export {
   MemoryGatewayError, type ClientErrorCode, type MemoryGatewayErrorCode, type MemoryGatewayErrorOptions,
 } from './errors.js'

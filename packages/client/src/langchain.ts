@@ -6,6 +6,7 @@ import {
   type MemoryToolsOptions,
 } from './tools/index.js'
 
+export { conversationMessages, MemoryGatewayChatMessageHistory } from './langchain-history.js'
 export {
   MemoryGatewayRetriever, type MemoryDocumentMetadata, type MemoryRetrieverFields,
 } from './langchain-retriever.js'

@@ -1,9 +1,11 @@
-import { tool, type FunctionTool } from '@openai/agents'
+import { tool, type AgentInputItem, type FunctionTool, type Session } from '@openai/agents'
 import type { MemoryGatewayClient } from './client.js'
+import type { Conversation } from './conversation.js'
 import {
   memoryTools as plainTools, type ApprovalOptions, type DefaultToolName, type InputSchema, type MemoryTool,
   type MemoryToolName, type MemoryToolResult, type MemoryToolsOptions,
 } from './tools/index.js'
+import type { ConversationMessage, StoredMessage } from './types.js'
 
 export type * from './tools/types.js'
 
@@ -48,4 +50,45 @@ function strictSchema ({ properties, required }: InputSchema): StrictInputSchema
     required: Object.keys(properties),
     additionalProperties: false,
   }
+}
+
+/**
+ * The items of a run in the form of a conversation, for `append`: texts alone, without reasoning, files, calls of tools
+ * and their results.
+ */
+export function conversationMessages (items: readonly AgentInputItem[]): ConversationMessage[] {
+  return items.flatMap((item): ConversationMessage[] => {
+    if (!('role' in item)) return []
+    const { role, content: parts, id } = item
+    const content = typeof parts === 'string'
+      ? parts
+      : parts.flatMap((part) => part.type === 'input_text' || part.type === 'output_text' ? part.text : []).join('\n')
+    return content.trim() === '' ? [] : [{ role, content, ...id !== undefined && { id } }]
+  })
+}
+
+/** A conversation as the session of runs. It has texts alone: calls of tools are lost. */
+export function conversationSession (conversation: Conversation): Session {
+  return {
+    getSessionId: async () => conversation.id,
+    getItems: async (limit) => (await conversation.last(limit)).map(toItem),
+    // Every item is new, even one that says what another said, so that each gets an id.
+    addItems: async (items) => {
+      const added = conversationMessages(items)
+        .map((message) => ({ ...message, id: message.id ?? crypto.randomUUID() }))
+      if (added.length > 0) await conversation.append(added)
+    },
+    popItem: async () => {
+      const [last] = (await conversation.pop()).messages ?? []
+      return last && toItem(last)
+    },
+    clearSession: async () => { await conversation.delete() },
+  }
+}
+
+function toItem ({ role, content }: StoredMessage): AgentInputItem {
+  if (role === 'assistant') {
+    return { type: 'message', role, status: 'completed', content: [{ type: 'output_text', text: content }] }
+  }
+  return { type: 'message', role: role === 'system' ? role : 'user', content }
 }

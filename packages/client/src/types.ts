@@ -12,6 +12,10 @@ type Schemas = components['schemas']
 export interface BankRequest { bank_id: string }
 
 export type RetainItem = Schemas['RetainItem']
+/** A message to append to a conversation, in the form that chat APIs have. */
+export type ConversationMessage = Schemas['ConversationMessage']
+/** A message of a conversation. */
+export type StoredMessage = Schemas['StoredMessage']
 export type Metadata = Schemas['Metadata']
 export type TrustLevel = Schemas['TrustLevel']
 export type Hit = Schemas['Hit']

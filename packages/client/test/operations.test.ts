@@ -19,7 +19,7 @@ t.test('every operation of callers is a method of the same name', async (t) => {
   const operations = Object.values(paths).flatMap((path) => Object.values(path))
   const ofCallers = operations.filter(({ tags }) => !tags.some((tag) => ['admin', 'sources', 'health'].includes(tag)))
   const methods = methodsOf(MemoryGatewayClient)
-  const others = ['health', 'reflectStream']
+  const others = ['conversation', 'health', 'reflectStream']
   const names = ofCallers.map(({ operationId }) => operationId)
   t.same(methods.filter((name) => !others.includes(name)).sort(), names.sort())
 })
@@ -76,6 +76,19 @@ t.test('a memory is retained, found, explained, read, listed and forgotten', asy
     deleted_count: 1, memory_ids: [retained.memory_id],
   })
   await t.rejects(client.getMemory(memory), { name: 'MemoryGatewayError', code: 'not_found', status: 404 })
+})
+
+t.test('messages are appended once each, listed and taken back', async (t) => {
+  const client = (await gateway(t)).client()
+  const talk = { bank_id: 'bank', conversation_id: 'a/b' }
+  const messages = [{ role: 'user', content: 'Hello.' }, { role: 'assistant', content: 'Hi.' }]
+  t.match(await client.appendMessages({ ...talk, messages }), { stored: 2, repeated: 0 })
+  const grown = [...messages, { role: 'user', content: 'Bye.' }]
+  t.match(await client.appendMessages({ ...talk, messages: grown }), { stored: 1, repeated: 2 })
+  t.match(await client.listMessages({ ...talk, limit: 1 }), { messages: [{ content: 'Bye.' }], next_cursor: String })
+  t.match(await collect(client.listConversations({ bank_id: 'bank' })), [{ conversation_id: 'a/b', message_count: 3 }])
+  t.match(await client.popMessages({ ...talk, count: 2 }), { deleted_count: 2 })
+  t.match(await client.deleteConversation(talk), { deleted_count: 1 })
 })
 
 t.test('a listing returns all pages, and continues from a cursor', async (t) => {

@@ -29,15 +29,16 @@ async function run (folder: string, example: string, url: string): Promise<strin
 
 t.test('the agent of the README remembers, and its streams run', async (t) => {
   const { url } = await gateway(t)
-  const [agent, , , streams] = EXAMPLES as [string, string, string, string]
+  const [agent, conversation, , , streams] = EXAMPLES as [string, string, string, string, string]
   t.match(await run(t.testdir(), agent, url), /Known about the user:\n- The user said: I am allergic to peanuts\./)
+  t.equal(await run(t.testdir(), conversation, url), '1\n[ \'Since when?\', \'Since May.\' ]\n')
   const written = await run(t.testdir(), streams, url)
   t.match(written, /^from \d memories:\n/)
   t.match(written, /T.*Z The user said: May I eat this peanut bar\?/)
 })
 
 t.test('every example of the README compiles', (t) => {
-  t.equal(EXAMPLES.length, 4)
+  t.equal(EXAMPLES.length, 5)
   const folder = t.testdir(Object.fromEntries(EXAMPLES.map((code, index) => [`example-${index}.ts`, code])))
   const program = ts.createProgram(EXAMPLES.map((_, index) => join(folder, `example-${index}.ts`)), {
     target: ts.ScriptTarget.ES2022,

@@ -19,6 +19,24 @@ declare module '@mastra/core/tools' {
 }
 
 declare module '@openai/agents' {
+  interface Text { type: 'input_text' | 'output_text', text: string }
+  export type AgentInputItem =
+    | { type?: 'message', id?: string, role: 'user' | 'system', content: string | Array<Text | { type: 'input_file' }> }
+    | {
+      type?: 'message'
+      id?: string
+      role: 'assistant'
+      status: 'in_progress' | 'completed' | 'incomplete'
+      content: Array<Text | { type: 'refusal' }>
+    }
+    | { type: 'function_call', id?: string }
+  export interface Session {
+    getSessionId: () => Promise<string>
+    getItems: (limit?: number) => Promise<AgentInputItem[]>
+    addItems: (items: AgentInputItem[]) => Promise<void>
+    popItem: () => Promise<AgentInputItem | undefined>
+    clearSession: () => Promise<void>
+  }
   export interface FunctionTool<Context, Parameters, Result> {
     name: string
     isEnabled: (context: Context) => Promise<boolean>

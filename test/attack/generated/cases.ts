@@ -17,7 +17,12 @@ const CALLERS = [{ principal: OWNER, bank: OWN_BANK }, { principal: OUTSIDER, ba
 type Caller = typeof CALLERS[number]
 
 const knownOf = ({ bank }: Caller): Record<string, Json> => ({
-  bank_id: bank, banks: [bank], source_id: SOURCE, memory_id: MEMORY_ID, memory_ids: [MEMORY_ID],
+  bank_id: bank,
+  banks: [bank],
+  source_id: SOURCE,
+  memory_id: MEMORY_ID,
+  memory_ids: [MEMORY_ID],
+  conversation_id: 'talk',
 })
 
 /**

@@ -9,7 +9,8 @@ import {
 import { rejection } from '../../helpers/rejection.js'
 
 const OPTIONAL = [
-  'countByDay', 'countMemories', 'neighbours', 'findIdempotencyRecord', 'attachVectors', 'listUnembedded', 'removeBank',
+  'countByDay', 'listConversations', 'countMemories', 'neighbours', 'findIdempotencyRecord', 'attachVectors',
+  'listUnembedded', 'removeBank',
   'reserveUsage', 'adjustUsage',
 ] as const
 const NAMES = [

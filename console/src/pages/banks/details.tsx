@@ -8,6 +8,7 @@ import { client } from '../../state/session.js'
 import { useLoad } from '../../state/use-load.js'
 import { formatNumber } from '../../text/format.js'
 import { Growth } from './growth.js'
+import { Rollback } from './rollback.js'
 import { BankSettings } from './settings.js'
 
 /** The statistics of one bank. */
@@ -33,6 +34,7 @@ export function BankDetails ({ bank }: { bank: string }) {
           : <Statistics bank={bank} statistics={found} />}
       </Loadable>
       <BankSettings bank={bank} />
+      <Rollback bank={bank} onDone={statistics.reload} />
     </>
   )
 }

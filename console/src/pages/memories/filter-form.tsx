@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import { FilterFields } from './filter-fields.js'
 import { applyFilters, countFilters, NO_FILTERS, TRUSTS, type Filters } from './filters.js'
+import { DateTimeField } from '../../components/date-time-field.js'
 import { Field } from '../../components/field.js'
 import type { Metadata } from '../../text/metadata.js'
 
@@ -43,6 +44,14 @@ export function FilterForm ({ filters, metadata, onMetadata }: Props) {
         <FilterFields
           key={clearings} filters={filters} metadata={metadata} metadataHint='A flat JSON object; not kept in the URL.'
           onChange={applyFilters} onMetadata={onMetadata}
+        />
+        <DateTimeField
+          label='As of' hint='The bank as it was stored then.' value={filters.asOf}
+          onChange={(asOf) => { applyFilters({ asOf }) }}
+        />
+        <DateTimeField
+          label='Valid at' hint='What was so in the world then.' value={filters.validAt}
+          onChange={(validAt) => { applyFilters({ validAt }) }}
         />
         {trustSelect('minTrust', 'Minimum trust')}
         {trustSelect('trust', 'Exact trust')}

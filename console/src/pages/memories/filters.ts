@@ -1,6 +1,7 @@
 import type { ForgetRequest, ListMemoriesRequest, Memory, RecallRequest } from 'memory-gateway-client'
 import { changeParams, type Params } from '../../state/router.js'
 import type { Metadata } from '../../text/metadata.js'
+import { stateChoiceOf, type StateChoice } from '../../text/state-choice.js'
 
 export const TRUSTS = ['suspect', 'untrusted', 'trusted'] as const
 export type Trust = typeof TRUSTS[number]
@@ -14,6 +15,10 @@ export interface Filters {
   occurredBefore: string
   retainedAfter: string
   retainedBefore: string
+  /** The bank is shown as it was stored at this instant; empty: now. */
+  asOf: string
+  validAt: string
+  state: StateChoice
   documentId: string
   minTrust: Trust | ''
   trust: Trust | ''
@@ -25,8 +30,12 @@ const PARAMETER_NAMES = {
   occurredBefore: 'occurred_before',
   retainedAfter: 'retained_after',
   retainedBefore: 'retained_before',
+  asOf: 'as_of',
+  validAt: 'valid_at',
   documentId: 'document',
 } as const
+
+const TEXT_NAMES = Object.keys(PARAMETER_NAMES) as Array<keyof typeof PARAMETER_NAMES>
 
 function parseTrust (value: string | null): Trust | '' {
   return TRUSTS.find((trust) => trust === value) ?? ''
@@ -42,6 +51,9 @@ export function filtersOf (params: URLSearchParams): Filters {
     occurredBefore: text(PARAMETER_NAMES.occurredBefore),
     retainedAfter: text(PARAMETER_NAMES.retainedAfter),
     retainedBefore: text(PARAMETER_NAMES.retainedBefore),
+    asOf: text(PARAMETER_NAMES.asOf),
+    validAt: text(PARAMETER_NAMES.validAt),
+    state: stateChoiceOf(params.get('state')),
     documentId: text(PARAMETER_NAMES.documentId),
     minTrust: parseTrust(params.get('min_trust')),
     trust: parseTrust(params.get('trust')),
@@ -51,16 +63,17 @@ export function filtersOf (params: URLSearchParams): Filters {
 
 /** Puts filters into the URL; defaults are omitted. */
 export function applyFilters (changes: Partial<Filters>): void {
-  const { speakers, tags, tagsMatch, minTrust, trust, order } = changes
+  const { speakers, tags, tagsMatch, state, minTrust, trust, order } = changes
   const params: Params = {
     ...(speakers !== undefined && { speaker: speakers }),
     ...(tags !== undefined && { tag: tags }),
     ...(tagsMatch !== undefined && { tags_match: tagsMatch === 'all' ? 'all' : null }),
+    ...(state !== undefined && { state }),
     ...(minTrust !== undefined && { min_trust: minTrust }),
     ...(trust !== undefined && { trust }),
     ...(order !== undefined && { order: order === 'oldest' ? 'oldest' : null }),
   }
-  for (const name of ['occurredAfter', 'occurredBefore', 'retainedAfter', 'retainedBefore', 'documentId'] as const) {
+  for (const name of TEXT_NAMES) {
     if (changes[name] !== undefined) params[PARAMETER_NAMES[name]] = changes[name]
   }
   changeParams(params)
@@ -70,8 +83,7 @@ export const NO_FILTERS: Filters = filtersOf(new URLSearchParams())
 
 /** How many filters are set, not counting the order. */
 export function countFilters (filters: Filters, metadata: Metadata | undefined): number {
-  const { occurredAfter, occurredBefore, retainedAfter, retainedBefore, documentId, minTrust, trust } = filters
-  const texts = [occurredAfter, occurredBefore, retainedAfter, retainedBefore, documentId, minTrust, trust]
+  const texts = [...TEXT_NAMES.map((name) => filters[name]), filters.state, filters.minTrust, filters.trust]
   const lists = [filters.speakers, filters.tags]
   return texts.filter((text) => text !== '').length + lists.filter(({ length }) => length > 0).length +
     (metadata === undefined ? 0 : 1)
@@ -87,6 +99,15 @@ function commonFields ({ speakers, tags, tagsMatch, occurredAfter, occurredBefor
   }
 }
 
+/** Which versions of memories a listing and a recall read. */
+function versionFields ({ state, validAt, asOf }: Filters) {
+  return {
+    ...(state !== '' && { state }),
+    ...(validAt !== '' && { valid_at: validAt }),
+    ...(asOf !== '' && { as_of: asOf }),
+  }
+}
+
 function retainedFields ({ retainedAfter, retainedBefore }: Filters) {
   return {
     ...(retainedAfter !== '' && { retained_after: retainedAfter }),
@@ -99,6 +120,7 @@ export function listRequest (bank: string, filters: Filters, metadata: Metadata 
   return {
     bank_id: bank,
     ...commonFields(filters),
+    ...versionFields(filters),
     ...retainedFields(filters),
     ...(metadata !== undefined && { metadata: JSON.stringify(metadata) }),
     ...(documentId !== '' && { document_id: documentId }),
@@ -118,6 +140,7 @@ export function searchRequest (
     strategies: ['lexical'],
     max_results: maxResults,
     ...commonFields(filters),
+    ...versionFields(filters),
     ...(filters.minTrust !== '' && { min_trust: filters.minTrust }),
     ...(metadata !== undefined && { metadata }),
   }
@@ -126,9 +149,14 @@ export function searchRequest (
 /** The filters of a forget. */
 export type ForgetFilters = Omit<ForgetRequest, 'bank_id' | 'memory_ids' | 'scope' | 'dry_run'>
 
-/** @returns undefined without a filter, or with one by trust, by which nothing can be forgotten */
+/** Whether there is a filter that a forget does not have: of trust, state, or another time than now. */
+function hasUnforgettable ({ trust, minTrust, state, validAt, asOf }: Filters): boolean {
+  return [trust, minTrust, state, validAt, asOf].some((value) => value !== '')
+}
+
+/** @returns undefined without a filter, or with one by which nothing can be forgotten */
 export function forgetFilters (filters: Filters, metadata: Metadata | undefined): ForgetFilters | undefined {
-  if (filters.trust !== '' || filters.minTrust !== '') return undefined
+  if (hasUnforgettable(filters)) return undefined
   const selected: ForgetFilters = {
     ...commonFields(filters),
     ...retainedFields(filters),

@@ -4,6 +4,7 @@ import { ConfirmDialog } from '../../components/dialog.js'
 import { MissingPermission, type Permission } from '../../components/permission.js'
 import { SafeText } from '../../components/safe-text.js'
 import { Said } from '../../components/said.js'
+import { StateBadge } from '../../components/state-badge.js'
 import { Failure, Loading } from '../../components/states.js'
 import { announce } from '../../state/announcer.js'
 import { client, credentials } from '../../state/session.js'
@@ -63,7 +64,10 @@ export function ForgetDialog ({ bank, isGranted, selection, onDone, onClose }: P
       const { deleted_count: count, memory_ids: forgottenIds } = await client.value.forget({ bank_id: bank, ...chosen })
       announce(`Forgotten: ${formatCount(count, 'memory', 'memories')}`)
       // An undo must not restore memories that another user has forgotten in the meantime.
-      const restorable = memories.filter(({ memory_id: id }) => forgottenIds.includes(id))
+      // As a new memory it would be current.
+      const restorable = memories.filter(({ memory_id: id, state }) => (
+        forgottenIds.includes(id) && (undoScope === 'all' || state === 'current')
+      ))
       onDone(count, undoScope === 'none' ? undefined : { bank, memories: restorable, isComplete: undoScope === 'all' })
     } catch (failure) {
       setError(failure)
@@ -112,7 +116,7 @@ function undoNoticeText (undoScope: UndoScope): string {
       'are stored again, as new memories with new ids and the current time. Restoring ids and times requires admin ' +
       'on the bank.'
     case 'all': return 'As long as the page stays open, this can be undone: it keeps the memories and can store ' +
-      'them again.'
+      'them again, without their earlier versions.'
   }
 }
 
@@ -122,7 +126,7 @@ function Sample ({ sample, count }: { sample: readonly Memory[], count: number }
       <ul class='memories-sample' aria-label='Memories that would be forgotten'>
         {sample.map((memory) => (
           <li key={memory.memory_id}>
-            <Said memory={memory} /><br />
+            <Said memory={memory} /> <StateBadge memory={memory} /><br />
             <SafeText text={memory.text} truncateAt={160} isExpandable={false} />
           </li>
         ))}

@@ -89,9 +89,11 @@ function Choice ({ isGranted, filters: shown, metadata: shownMetadata, isSearchi
       <fieldset class='memories-choice'>
         <legend class='visually-hidden'>Which memories</legend>
         {shownCount > 0 &&
-          choice('shown', 'What the filter shows', shownFilters === undefined ? 'no-forget-by-trust' : undefined)}
+          choice('shown', 'What the filter shows', shownFilters === undefined ? 'no-forget-by-filter' : undefined)}
         {shownCount > 0 && shownFilters === undefined &&
-          <p class='hint' id='no-forget-by-trust'>Memories cannot be forgotten by trust: clear that filter first.</p>}
+          <p class='hint' id='no-forget-by-filter'>
+            Memories cannot be forgotten by trust, state, or an instant: clear those filters first.
+          </p>}
         {shownFilters !== undefined && isSearching &&
           <p class='hint'>This is everything that the filter shows, not only what the search found.</p>}
         {choice('filters', 'By speaker, tag, document, metadata or time')}

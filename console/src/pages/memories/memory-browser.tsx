@@ -2,6 +2,7 @@ import { useRef, useState } from 'preact/hooks'
 import { FirstCall } from '../../components/first-call.js'
 import { FormDialog } from '../../components/form-dialog.js'
 import { usePermissions } from '../../components/permission.js'
+import { StateSelect } from '../../components/state-select.js'
 import { Failure } from '../../components/states.js'
 import { changeParams, route } from '../../state/router.js'
 import { client } from '../../state/session.js'
@@ -94,10 +95,15 @@ export function MemoryBrowser ({ bank }: { bank: string }) {
           <div class='memories-head'>
             <h2 id='list' ref={heading} tabIndex={-1}>{isSearching ? 'Search results' : 'All memories'}</h2>
             {!isSearching && (
+              <p role='status'>{rows.count !== undefined &&
+                `${formatNumber(rows.count)}${rows.isComplete ? '' : ' and more'}`}
+              </p>
+            )}
+            <StateSelect
+              class='small' aria-label='State' value={filters.state} onChange={(state) => { applyFilters({ state }) }}
+            />
+            {!isSearching && (
               <>
-                <p role='status'>{rows.count !== undefined &&
-                  `${formatNumber(rows.count)}${rows.isComplete ? '' : ' and more'}`}
-                </p>
                 <select
                   class='small' aria-label='Order' value={filters.order}
                   onChange={({ currentTarget }) => {
@@ -121,7 +127,12 @@ export function MemoryBrowser ({ bank }: { bank: string }) {
               />
               )
             : isEmpty
-              ? <FirstCall title='This bank is empty, or does not exist yet.' bank={bank} />
+              ? (
+                <>
+                  <FirstCall title='This bank is empty, or does not exist yet.' bank={bank} />
+                  <p class='hint'>Superseded and retired memories, if it has any, are in another state above.</p>
+                </>
+                )
               : (
                 <MemoryList
                   label='Memories' rows={{ ...rows, retry }} selected={memory} onChoose={choose}
@@ -131,7 +142,8 @@ export function MemoryBrowser ({ bank }: { bank: string }) {
         </section>
         {memory !== '' && (
           <MemoryView
-            key={memory} bank={bank} id={memory} focusRequests={focusRequests} onClose={closeMemory}
+            key={memory} bank={bank} id={memory} focusRequests={focusRequests} isGranted={isGranted}
+            onClose={closeMemory} onChanged={reload}
             onForget={({ memory_id: id }) => { setSelection({ memory_ids: [id] }) }}
           />
         )}

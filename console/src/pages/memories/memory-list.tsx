@@ -2,6 +2,7 @@ import { Component } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { SafeText } from '../../components/safe-text.js'
 import { Said } from '../../components/said.js'
+import { StateBadge } from '../../components/state-badge.js'
 import { EmptyState, Failure, Loading } from '../../components/states.js'
 import { VirtualList } from '../../components/virtual-list.js'
 import { formatNumber } from '../../text/format.js'
@@ -73,10 +74,14 @@ export class PreviewRow extends Component<PreviewProps> {
   }
 
   override render () {
-    const { preview: { text, isTruncated, tags, said, trust, document }, isOpen } = this.props
+    const { preview: { text, isTruncated, tags, said, trust, past, document }, isOpen } = this.props
     return (
       <div class={isOpen ? 'memories-row open' : 'memories-row'}>
-        <p class='memories-facts'><Said memory={said} /><TrustBadge trust={trust} /></p>
+        <p class='memories-facts'>
+          <Said memory={said} />
+          {past !== undefined && <StateBadge memory={past} />}
+          <TrustBadge trust={trust} />
+        </p>
         <p class='memories-text'>
           <SafeText
             text={text === '' ? '(empty)' : text.replaceAll(/\s*\n\s*/g, ' ')}

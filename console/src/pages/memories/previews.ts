@@ -9,6 +9,8 @@ export interface Preview {
   tags: string[]
   said: Pick<Memory, 'speaker' | 'occurred_at' | 'retained_at'>
   trust: Memory['trust']
+  /** Undefined: it is current, as most are. */
+  past: Pick<Memory, 'state' | 'valid_until'> | undefined
   document: string | null
 }
 
@@ -17,7 +19,7 @@ const PREVIEW_TAGS = 4
 
 export function previewOf (memory: Memory): Preview {
   const { memory_id: id, text, tags, trust, document_id: document } = memory
-  const { speaker, occurred_at: occurredAt, retained_at: retainedAt } = memory
+  const { state, valid_until: until, speaker, occurred_at: occurredAt, retained_at: retainedAt } = memory
   return {
     id,
     text: firstCharacters(text, PREVIEW_LENGTH),
@@ -25,6 +27,7 @@ export function previewOf (memory: Memory): Preview {
     tags: tags.slice(0, PREVIEW_TAGS),
     said: { speaker, occurred_at: occurredAt, retained_at: retainedAt },
     trust,
+    past: state === 'current' ? undefined : { state, ...(until !== undefined && { valid_until: until }) },
     document,
   }
 }

@@ -9,6 +9,7 @@ import { TagsField } from '../../components/tags-field.js'
 import { announce } from '../../state/announcer.js'
 import { hrefOf } from '../../state/router.js'
 import { client } from '../../state/session.js'
+import { formatCount } from '../../text/format.js'
 import { parseMetadata } from '../../text/metadata.js'
 
 interface Props {
@@ -26,6 +27,9 @@ const EMPTY = {
   metadata: '',
   occurredAt: '',
   expiresAt: '',
+  key: '',
+  validFrom: '',
+  validUntil: '',
   documentId: '',
   source: '',
 }
@@ -45,7 +49,7 @@ export function RetainForm ({ bank, onRetained, onOpen, onClose }: Props) {
   const field = useRef<HTMLTextAreaElement>(null)
 
   const send = async () => {
-    const { content, speaker, tags, occurredAt, expiresAt, documentId, source } = draft
+    const { content, speaker, tags, occurredAt, expiresAt, key, validFrom, validUntil, documentId, source } = draft
     const request: RetainRequest = {
       bank_id: bank,
       content,
@@ -54,6 +58,9 @@ export function RetainForm ({ bank, onRetained, onOpen, onClose }: Props) {
       ...(metadata.value !== undefined && { metadata: metadata.value }),
       ...(occurredAt !== '' && { occurred_at: occurredAt }),
       ...(expiresAt !== '' && { expires_at: expiresAt }),
+      ...(key.trim() !== '' && { key: key.trim() }),
+      ...(validFrom !== '' && { valid_from: validFrom }),
+      ...(validUntil !== '' && { valid_until: validUntil }),
       ...(documentId !== '' && { document_id: documentId }),
       ...(source !== '' && { source }),
     }
@@ -77,7 +84,7 @@ export function RetainForm ({ bank, onRetained, onOpen, onClose }: Props) {
     }
   }
 
-  const text = (name: 'speaker' | 'documentId' | 'source', label: string, hint?: string) => (
+  const text = (name: 'speaker' | 'key' | 'documentId' | 'source', label: string, hint?: string) => (
     <Field label={label} hint={hint}>
       {(attributes) => (
         <input
@@ -126,6 +133,19 @@ export function RetainForm ({ bank, onRetained, onOpen, onClose }: Props) {
           value={draft.expiresAt}
           onChange={(expiresAt) => { change({ expiresAt }) }}
         />
+        {text('key', 'Key', 'A slot that holds one fact, such as alice/employer: it supersedes the one that stands.')}
+        <DateTimeField
+          label='Valid from'
+          hint='Since when it is so, in your time zone.'
+          value={draft.validFrom}
+          onChange={(validFrom) => { change({ validFrom }) }}
+        />
+        <DateTimeField
+          label='Valid until'
+          hint='Until when it is so, exclusive.'
+          value={draft.validUntil}
+          onChange={(validUntil) => { change({ validUntil }) }}
+        />
         {text('documentId', 'Document')}
         {text('source', 'Source')}
       </div>
@@ -147,7 +167,7 @@ export function RetainForm ({ bank, onRetained, onOpen, onClose }: Props) {
 }
 
 function Outcome ({ bank, answer, onOpen }: { bank: string, answer: RetainAnswer, onOpen: () => void }) {
-  const { memory_id: id, stored, updated, trust, redactions = [] } = answer
+  const { memory_id: id, stored, updated, trust, redactions = [], superseded = [] } = answer
   const { near_duplicate: near, chunk_count: chunks } = answer
   const isAsEntered = stored && trust === undefined && near === undefined && redactions.length === 0
   return (
@@ -165,6 +185,7 @@ function Outcome ({ bank, answer, onOpen }: { bank: string, answer: RetainAnswer
           Open it
         </a>
       </p>
+      {superseded.length > 0 && <p>It supersedes {formatCount(superseded.length, 'memory', 'memories')}.</p>}
       {trust !== undefined && <p>Its trust is {trust}.</p>}
       {near !== undefined && (
         <p>It is similar to <code>{near.memory_id}</code> (similarity {near.similarity.toFixed(2)}).</p>

@@ -100,6 +100,7 @@ async function store ({ bank, isComplete }: Undo, memories: readonly Memory[]): 
 
 function itemOf ({ text, tags, metadata, source, ...rest }: Memory): RetainItem {
   const { occurred_at: occurred, document_id: document, expires_at: expires } = rest
+  const { valid_from: from, valid_until: until } = rest
   return {
     content: text,
     metadata,
@@ -108,5 +109,7 @@ function itemOf ({ text, tags, metadata, source, ...rest }: Memory): RetainItem 
     ...(document !== null && { document_id: document }),
     ...(source !== null && { source }),
     ...(expires !== null && { expires_at: expires }),
+    ...(from !== undefined && { valid_from: from }),
+    ...(until !== undefined && { valid_until: until }),
   }
 }

@@ -1,6 +1,7 @@
 import type { Hit } from 'memory-gateway-client'
 import { SafeText } from '../../components/safe-text.js'
 import { Said } from '../../components/said.js'
+import { StateBadge } from '../../components/state-badge.js'
 import { Table } from '../../components/table.js'
 import { hrefOf } from '../../state/router.js'
 import { scorePartInWords } from '../../text/search-words.js'
@@ -32,6 +33,7 @@ export function HitView ({ hit, rank, names, extent, change, showsBank, onExplai
         <Said memory={hit} />
         <span>score {score.toFixed(3)}</span>
         {change !== undefined && <RankChangeBadge change={change} />}
+        <StateBadge memory={hit} />
         {trust !== 'trusted' && <span class={`badge ${trust === 'suspect' ? 'danger' : 'warning'}`}>{trust}</span>}
         {showsBank && <code><SafeText text={bank} isExpandable={false} /></code>}
         <a href={hrefOf('memories', { bank, memory: id })} aria-label={`Open hit ${rank}`}>open</a>

@@ -1,6 +1,7 @@
 import { Field } from '../../components/field.js'
 import { CollapsibleFields } from '../../components/collapsible-fields.js'
 import { DateTimeField } from '../../components/date-time-field.js'
+import { StateSelect } from '../../components/state-select.js'
 import { TagsField } from '../../components/tags-field.js'
 import { parseMetadata } from '../../text/metadata.js'
 import { STRATEGIES, TRUSTS, type Settings, type StrategyChoice } from './settings.js'
@@ -35,7 +36,7 @@ export function SearchSettings ({ title, settings, onChange }: Props) {
     </Field>
   )
   const timeField = (
-    name: 'occurredAfter' | 'occurredBefore' | 'asOf' | 'referenceTime', label: string, hint: string,
+    name: 'occurredAfter' | 'occurredBefore' | 'validAt' | 'asOf' | 'referenceTime', label: string, hint: string,
   ) => (
     <DateTimeField label={label} hint={hint} value={settings[name]} onChange={(at) => { change({ [name]: at }) }} />
   )
@@ -115,7 +116,13 @@ export function SearchSettings ({ title, settings, onChange }: Props) {
           </Field>
           {timeField('occurredAfter', 'Occurred from', 'In your time zone; inclusive.')}
           {timeField('occurredBefore', 'Occurred before', 'In your time zone; exclusive.')}
-          {timeField('asOf', 'As of', 'Only memories retained by then.')}
+          <Field label='State' hint='Superseded is not wrong: it was so before.'>
+            {(attributes) => (
+              <StateSelect {...attributes} value={settings.state} onChange={(state) => { change({ state }) }} />
+            )}
+          </Field>
+          {timeField('validAt', 'Valid at', 'What was so in the world then.')}
+          {timeField('asOf', 'As of', 'The bank as it was stored then.')}
           {timeField('referenceTime', 'Reference time', 'What “yesterday” refers to; empty: now, in UTC.')}
         </div>
         {checkbox('rewrite', 'Also search for other wordings from the language model (rewrite)')}

@@ -1,4 +1,5 @@
 import { parseMetadata } from '../../text/metadata.js'
+import type { StateChoice } from '../../text/state-choice.js'
 
 export const STRATEGIES = ['default', 'lexical', 'semantic', 'both'] as const
 export type StrategyChoice = typeof STRATEGIES[number]
@@ -16,6 +17,8 @@ export interface Settings {
   metadata: string
   occurredAfter: string
   occurredBefore: string
+  state: StateChoice
+  validAt: string
   asOf: string
   referenceTime: string
   minTrust: typeof TRUSTS[number] | ''
@@ -34,6 +37,8 @@ export const DEFAULTS: Settings = {
   metadata: '',
   occurredAfter: '',
   occurredBefore: '',
+  state: '',
+  validAt: '',
   asOf: '',
   referenceTime: '',
   minTrust: '',
@@ -44,7 +49,7 @@ export const DEFAULTS: Settings = {
 /** The limits and filters of a recall and of its explanation. */
 function commonFields (settings: Settings) {
   const { speakers, tags, tagsMatch, occurredAfter, occurredBefore, asOf, referenceTime, minTrust } = settings
-  const { maxResults, maxTokens, minScore } = settings
+  const { maxResults, maxTokens, minScore, state, validAt } = settings
   const { value: metadata } = parseMetadata(settings.metadata)
   return {
     ...(maxResults !== '' && { max_results: Number(maxResults) }),
@@ -55,6 +60,8 @@ function commonFields (settings: Settings) {
     ...(metadata !== undefined && { metadata }),
     ...(occurredAfter !== '' && { occurred_after: occurredAfter }),
     ...(occurredBefore !== '' && { occurred_before: occurredBefore }),
+    ...(state !== '' && { state }),
+    ...(validAt !== '' && { valid_at: validAt }),
     ...(asOf !== '' && { as_of: asOf }),
     ...(referenceTime !== '' && { reference_time: referenceTime }),
     ...(minTrust !== '' && { min_trust: minTrust }),

@@ -1,6 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks'
 import { Field } from '../../components/field.js'
 import { MissingPermission } from '../../components/permission.js'
+import { StateSelect } from '../../components/state-select.js'
 import { CollapsibleFields } from '../../components/collapsible-fields.js'
 import type { RequiredField, ReflectFormValues } from './request.js'
 import { SchemaEditor } from './schema-editor.js'
@@ -24,7 +25,8 @@ const FIELD_SELECTORS: Readonly<Record<RequiredField, string>> = {
 const TIME_FIELDS = [
   ['occurredAfter', 'Occurred from', 'In your time zone; inclusive.'],
   ['occurredBefore', 'Occurred before', 'In your time zone; exclusive.'],
-  ['asOf', 'As of', 'Only memories retained by then.'],
+  ['validAt', 'Valid at', 'What was so in the world then.'],
+  ['asOf', 'As of', 'The bank as it was stored then.'],
   ['referenceTime', 'Reference time', 'What “yesterday” refers to; empty: now, in UTC.'],
 ] as const
 
@@ -132,6 +134,14 @@ function OptionFields ({ values, onChange }: Pick<Props, 'values' | 'onChange'>)
             <option value='untrusted'>untrusted</option>
             <option value='trusted'>trusted</option>
           </select>
+        )}
+      </Field>
+      <Field label='State' hint='“Where did I live before?” looks at superseded memories too.'>
+        {(attributes) => (
+          <StateSelect
+            {...attributes} unset='as the question asks' value={values.state}
+            onChange={(state) => { onChange({ state }) }}
+          />
         )}
       </Field>
       {TIME_FIELDS.map(([name, label, hint]) => (

@@ -1,6 +1,7 @@
 import type { ReflectRequest } from 'memory-gateway-client'
 import { bankIdsIn } from '../../text/bank-id.js'
 import { fromLocalInput } from '../../text/local-time.js'
+import type { StateChoice } from '../../text/state-choice.js'
 
 /** The values of the form. */
 export interface ReflectFormValues {
@@ -17,6 +18,9 @@ export interface ReflectFormValues {
   /** In the user's time zone, as the value of a datetime-local input. */
   occurredAfter: string
   occurredBefore: string
+  /** Empty: the question decides. */
+  state: StateChoice
+  validAt: string
   asOf: string
   referenceTime: string
   maxTokens: string
@@ -43,6 +47,8 @@ export const EMPTY_FORM: Omit<ReflectFormValues, 'bank'> = {
   minTrust: '',
   occurredAfter: '',
   occurredBefore: '',
+  state: '',
+  validAt: '',
   asOf: '',
   referenceTime: '',
   maxTokens: '',
@@ -72,6 +78,8 @@ export function requestOf (values: ReflectFormValues): { request: ReflectRequest
     ...(values.minTrust !== '' && { min_trust: values.minTrust }),
     ...instant('occurred_after', values.occurredAfter),
     ...instant('occurred_before', values.occurredBefore),
+    ...(values.state !== '' && { state: values.state }),
+    ...instant('valid_at', values.validAt),
     ...instant('as_of', values.asOf),
     ...instant('reference_time', values.referenceTime),
     ...(values.maxTokens !== '' && { max_tokens: Number(values.maxTokens) }),

@@ -1,6 +1,7 @@
 import type { Hit } from 'memory-gateway-client'
 import type { ComponentChildren } from 'preact'
 import { Said } from '../../components/said.js'
+import { StateBadge } from '../../components/state-badge.js'
 import { SafeText } from '../../components/safe-text.js'
 import { hrefOf } from '../../state/router.js'
 import { formatCount } from '../../text/format.js'
@@ -91,6 +92,7 @@ function SourceContent (
       <p class='reflect-source-head'>
         {children}
         <Said memory={source} />
+        <StateBadge memory={source} />
         {trust !== 'trusted' && <span class={`badge ${TRUST_BADGES[trust] ?? ''}`}>{trust}</span>}
       </p>
       <p class='reflect-source-text'><SafeText text={text} truncateAt={500} /></p>

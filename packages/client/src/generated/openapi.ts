@@ -375,6 +375,87 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/banks/{bank_id}/conversations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the conversations of a bank */
+        get: operations["listConversations"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/banks/{bank_id}/conversations/{conversation_id}/messages": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the messages of a conversation
+         * @description The newest messages, or those before or after a place; oldest first within a page. A conversation that does not exist is empty.
+         */
+        get: operations["listMessages"];
+        put?: never;
+        /**
+         * Append messages to a conversation, each once
+         * @description Stores each message that the conversation does not have as a memory whose `document_id` is the id of the conversation: all of them or none. A transcript may be sent whole each time, or only what is new. With `id`, the same id and content is a repeat. Without, the messages are aligned with the end of the conversation, or with its beginning, and the longest overlap is repeats. So a client that sends only what is new, and may say the same again, gives ids. Instructions (`system`, `developer`) are stored once in a conversation.
+         */
+        post: operations["appendMessages"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/banks/{bank_id}/conversations/{conversation_id}/pop": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Delete the last messages of a conversation
+         * @description Counts as a forget. What is sent again afterwards is stored again.
+         */
+        post: operations["popMessages"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/banks/{bank_id}/conversations/{conversation_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete a conversation
+         * @description Deletes its messages. Other memories of a document of the same id stay. Counts as a forget.
+         */
+        delete: operations["deleteConversation"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/banks/{bank_id}/proposals": {
         parameters: {
             query?: never;
@@ -944,6 +1025,20 @@ export interface components {
             language_model: components["schemas"]["ModelInUse"];
             reranker?: components["schemas"]["ModelInUse"];
         };
+        /** @description What became of the messages. */
+        AppendMessagesAnswer: {
+            /** @description Number of messages that are new. */
+            stored: number;
+            /** @description Number of messages that the conversation had. */
+            repeated: number;
+            /** @description The memory of each message, in order. Null for one that is not stored: a call of a tool or its result, a message without text, and a repeat of a message that was forgotten. */
+            memory_ids: (string | null)[];
+            /** @description Metadata keys that the bank's barriers removed. */
+            redactions?: string[];
+        };
+        AppendMessagesBody: {
+            messages: components["schemas"]["ConversationMessage"][];
+        };
         /** @description Present only while every request to the memory routes is answered with 500 because of the configuration. */
         AuthHealth: {
             /** @enum {string} */
@@ -1193,7 +1288,7 @@ export interface components {
                 max_facts_per_job?: number;
                 /** @description Maximum tokens of an answer of the language model. Default 4000. */
                 max_output_tokens?: number;
-                /** @description Maximum milliseconds of a call of the language model. Default 60000. */
+                /** @description Maximum milliseconds of a call of the language model; one attempt may take three quarters of the longest `reflect.timeout_ms` of the file. Default 60000. */
                 timeout_ms?: number;
             };
             /** @description The purpose of the bank and the tone of answers from it. Reflect passes this text to the language model; it never counts as evidence. */
@@ -1329,6 +1424,44 @@ export interface components {
             /** @description Null on the last page. A page before it may have fewer banks than `limit`, or none, when the caller may not read the others. */
             next_cursor: string | null;
         };
+        /** @description A message in the form that chat APIs have. Calls of tools and their results (`role: "tool"`) are not stored. */
+        ConversationMessage: {
+            /** @description Unique in the conversation. Without ids, messages are told apart by their place in it. */
+            id?: string;
+            /** @description For instance `user` or `assistant`. */
+            role: string;
+            /** @description A text, or parts: the texts of those of type `text`, `input_text` and `output_text` are kept, each in a line of its own; a message that has parts but no text is not stored. Only a call of a tool may lack it. */
+            content?: string | components["schemas"]["MessagePart"][];
+            /** @description Who says it. Default: the role. */
+            name?: string;
+            /**
+             * Format: date-time
+             * @description When it was said. RFC 3339 with an offset.
+             */
+            created_at?: string;
+            metadata?: components["schemas"]["Metadata"];
+            /** @description Not stored. */
+            tool_calls?: unknown[];
+            /** @description Not stored. */
+            tool_call_id?: string;
+        };
+        /** @description A conversation in a list. */
+        ConversationSummary: {
+            conversation_id: string;
+            message_count: number;
+            /**
+             * Format: date-time
+             * @description When its newest message was stored.
+             */
+            last_message_at: string;
+        };
+        /** @description A page of conversations. */
+        ConversationsPage: {
+            /** @description Ordered by id. */
+            conversations: components["schemas"]["ConversationSummary"][];
+            /** @description Null on the last page. */
+            next_cursor: string | null;
+        };
         DayGrowth: {
             /**
              * @description In UTC.
@@ -1350,6 +1483,12 @@ export interface components {
             deleted_count: number;
             /** @description Whether the bank had a configuration of its own. */
             config_deleted: boolean;
+        };
+        /** @description The messages that were deleted. */
+        DeletedMessages: {
+            deleted_count: number;
+            /** @description Of the messages, at most 1000. */
+            memory_ids: string[];
         };
         DeltaEvent: {
             /** @enum {string} */
@@ -1394,6 +1533,7 @@ export interface components {
          *     - `method_not_allowed`: The path exists with other methods. The header `Allow` lists them.
          *     - `idempotency_key_reused`: The idempotency key was used before with another body. The key is that of the header `Idempotency-Key`.
          *     - `idempotency_key_in_flight`: A request with this idempotency key is still being worked on. The key is that of the header `Idempotency-Key`.
+         *     - `message_conflict`: The conversation has another message under the id of one of these; nothing was stored.
          *     - `conflict`: Other changes of the same resource were made in the meantime; read it and try again.
          *     - `place_taken`: Another memory that is current has the key, or the same content; `memory_ids` names it.
          *     - `higher_trust`: A memory of higher trust than the caller's would be changed or superseded.
@@ -1420,7 +1560,7 @@ export interface components {
          *     - `shutting_down`: The server is stopping; send the request to another instance.
          * @enum {string}
          */
-        ErrorCode: "invalid_request" | "invalid_json" | "unauthenticated" | "access_denied" | "host_not_allowed" | "not_found" | "method_not_allowed" | "idempotency_key_reused" | "idempotency_key_in_flight" | "conflict" | "place_taken" | "higher_trust" | "not_current" | "configuration_invalid" | "restart_required" | "precondition_failed" | "body_too_large" | "answer_too_large" | "unsupported_media_type" | "rate_limited" | "quota_exceeded" | "overloaded" | "too_many_requests" | "too_many_streams" | "misconfigured" | "internal_error" | "not_supported" | "model_output_invalid" | "deadline_exceeded" | "server_busy" | "dependency_unavailable" | "identity_provider_unavailable" | "shutting_down";
+        ErrorCode: "invalid_request" | "invalid_json" | "unauthenticated" | "access_denied" | "host_not_allowed" | "not_found" | "method_not_allowed" | "idempotency_key_reused" | "idempotency_key_in_flight" | "message_conflict" | "conflict" | "place_taken" | "higher_trust" | "not_current" | "configuration_invalid" | "restart_required" | "precondition_failed" | "body_too_large" | "answer_too_large" | "unsupported_media_type" | "rate_limited" | "quota_exceeded" | "overloaded" | "too_many_requests" | "too_many_streams" | "misconfigured" | "internal_error" | "not_supported" | "model_output_invalid" | "deadline_exceeded" | "server_busy" | "dependency_unavailable" | "identity_provider_unavailable" | "shutting_down";
         ErrorEvent: {
             /** @enum {string} */
             event: "error";
@@ -1683,6 +1823,7 @@ export interface components {
             source: string | null;
             /** @description Who said it: a name, `user` or `assistant`. Null when nobody is stated. */
             speaker: string | null;
+            message?: components["schemas"]["MessageFields"];
             /** @description How far the memory may be believed, decided when it was written: by its writer, and `suspect` when it looks like an instruction to a model or hides text. */
             trust: components["schemas"]["TrustLevel"];
             /** @description Counts the changes of the memory from 1; in quotes, its entity tag. */
@@ -2285,6 +2426,7 @@ export interface components {
             source: string | null;
             /** @description Who said it: a name, `user` or `assistant`. Null when nobody is stated. */
             speaker: string | null;
+            message?: components["schemas"]["MessageFields"];
             /** @description How far the memory may be believed, decided when it was written: by its writer, and `suspect` when it looks like an instruction to a model or hides text. */
             trust: components["schemas"]["TrustLevel"];
             /** @description Counts the changes of the memory from 1; in quotes, its entity tag. */
@@ -2385,6 +2527,7 @@ export interface components {
             source?: string;
             /** @description Who said it: `user`, `assistant` or a name, in visible characters. Default: the text `metadata.speaker`, else the role of a chat message in `metadata.role`. It is kept as `metadata.speaker`. */
             speaker?: string;
+            message?: components["schemas"]["MessageFields"];
             /** @description Can lower the trust that memories of the importer have, but not raise it. */
             trust?: components["schemas"]["TrustLevel"];
             version?: number;
@@ -2508,6 +2651,7 @@ export interface components {
             source: string | null;
             /** @description Who said it: a name, `user` or `assistant`. Null when nobody is stated. */
             speaker: string | null;
+            message?: components["schemas"]["MessageFields"];
             /** @description How far the memory may be believed, decided when it was written: by its writer, and `suspect` when it looks like an instruction to a model or hides text. */
             trust: components["schemas"]["TrustLevel"];
             /** @description Counts the changes of the memory from 1; in quotes, its entity tag. */
@@ -2583,6 +2727,7 @@ export interface components {
             source: string | null;
             /** @description Who said it: a name, `user` or `assistant`. Null when nobody is stated. */
             speaker: string | null;
+            message?: components["schemas"]["MessageFields"];
             /** @description How far the memory may be believed, decided when it was written: by its writer, and `suspect` when it looks like an instruction to a model or hides text. */
             trust: components["schemas"]["TrustLevel"];
             /** @description Counts the changes of the memory from 1; in quotes, its entity tag. */
@@ -2628,6 +2773,28 @@ export interface components {
             ended_at: string | null;
             /** @description Whether what it said was removed. */
             redacted: boolean;
+        };
+        /** @description What the memory is in its conversation, which `document_id` names. */
+        MessageFields: {
+            role: string;
+            name?: string;
+            id?: string;
+            /** @description How many messages stand before it, from 0. */
+            position: number;
+            /** @description Equal for messages of one role, name and text. */
+            digest: string;
+        };
+        /** @description A part of a message; members that it has besides are ignored. */
+        MessagePart: {
+            type: string;
+            text?: string;
+        };
+        /** @description A page of a conversation. */
+        MessagesPage: {
+            /** @description Oldest first. */
+            messages: components["schemas"]["StoredMessage"][];
+            /** @description For the page of older messages, as `before`; with `after`, for the next page, as `after`. Null on the last page. */
+            next_cursor: string | null;
         };
         /** @description A flat object whose values are strings, numbers, booleans or null. Numbers are those of JavaScript: send an id beyond 2^53 as a string. */
         Metadata: {
@@ -2714,6 +2881,18 @@ export interface components {
             permission: components["schemas"]["Permission"];
             /** @description The grant or policy that gives the permission. */
             granted_by: string;
+        };
+        PopMessagesBody: {
+            /** @description Number of messages, from the newest on. */
+            count: number;
+        };
+        /** @description The messages that were deleted. */
+        PoppedMessages: {
+            deleted_count: number;
+            /** @description Of the messages, at most 1000. */
+            memory_ids: string[];
+            /** @description The messages, oldest first; for a caller that may also read the bank, and not for a repeat by idempotency key. */
+            messages?: components["schemas"]["StoredMessage"][];
         };
         /**
          * @description That a memory may take the place of an older one.
@@ -3189,6 +3368,7 @@ export interface components {
             source: string | null;
             /** @description Who said it: a name, `user` or `assistant`. Null when nobody is stated. */
             speaker: string | null;
+            message?: components["schemas"]["MessageFields"];
             /** @description How far the memory may be believed, decided when it was written: by its writer, and `suspect` when it looks like an instruction to a model or hides text. */
             trust: components["schemas"]["TrustLevel"];
             /** @description Counts the changes of the memory from 1; in quotes, its entity tag. */
@@ -3464,6 +3644,25 @@ export interface components {
          * @enum {string}
          */
         StateFilter: "current" | "history" | "all";
+        /** @description A message of a conversation. */
+        StoredMessage: {
+            /** @description As it was sent. */
+            id: string | null;
+            /**
+             * Format: uuid
+             * @description UUIDv7.
+             * @example 01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e5f
+             */
+            memory_id: string;
+            role: string;
+            name: string | null;
+            content: string;
+            /**
+             * Format: date-time
+             * @description When it was said, or stored where that was not told.
+             */
+            created_at: string;
+        };
         /** @description How a strategy ranks a hit. */
         StrategyScore: {
             /** @description Rank from 1 among the candidates of the strategy; absent when the memory was not one of them. */
@@ -4666,6 +4865,260 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["RollbackAnswer"];
+                };
+            };
+        };
+    };
+    listConversations: {
+        parameters: {
+            query?: {
+                /** @description Number of entries in one page. Clamped to 1–200. Default 50. */
+                limit?: number;
+                /** @description `next_cursor` of the previous page. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Id of a bank.
+                 * @example user-alice
+                 */
+                bank_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of conversations. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "conversations": [
+                     *         {
+                     *           "conversation_id": "support-7",
+                     *           "message_count": 2,
+                     *           "last_message_at": "2026-01-05T09:30:00.000Z"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ConversationsPage"];
+                };
+            };
+        };
+    };
+    listMessages: {
+        parameters: {
+            query?: {
+                /** @description Number of messages in one page. Clamped to 1–200. Default 50. */
+                limit?: number;
+                /** @description `next_cursor` of a page: the messages before it. Default: the newest messages. */
+                before?: string;
+                /** @description `memory_id` of a message: the messages after it; or `next_cursor` of such a page. Not with `before`. */
+                after?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Id of a bank.
+                 * @example user-alice
+                 */
+                bank_id: string;
+                conversation_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of a conversation. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "messages": [
+                     *         {
+                     *           "id": null,
+                     *           "memory_id": "01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e5f",
+                     *           "role": "user",
+                     *           "name": null,
+                     *           "content": "I moved to Lyon last week.",
+                     *           "created_at": "2026-01-05T09:30:00.000Z"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["MessagesPage"];
+                };
+            };
+        };
+    };
+    appendMessages: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 1 to 255 printable ASCII characters; sent once. A request with the same key and body within 24 hours gets the same answer without being executed again. */
+                "idempotency-key"?: string;
+            };
+            path: {
+                /**
+                 * @description Id of a bank.
+                 * @example user-alice
+                 */
+                bank_id: string;
+                conversation_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "messages": [
+                 *         {
+                 *           "role": "user",
+                 *           "content": "I moved to Lyon last week."
+                 *         },
+                 *         {
+                 *           "role": "assistant",
+                 *           "content": "How do you like it?"
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["AppendMessagesBody"];
+            };
+        };
+        responses: {
+            /** @description What became of the messages. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "stored": 1,
+                     *       "repeated": 0,
+                     *       "memory_ids": [
+                     *         "01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e5f"
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AppendMessagesAnswer"];
+                };
+            };
+        };
+    };
+    popMessages: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 1 to 255 printable ASCII characters; sent once. A request with the same key and body within 24 hours gets the same answer without being executed again. */
+                "idempotency-key"?: string;
+            };
+            path: {
+                /**
+                 * @description Id of a bank.
+                 * @example user-alice
+                 */
+                bank_id: string;
+                conversation_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "count": 1
+                 *     }
+                 */
+                "application/json": components["schemas"]["PopMessagesBody"];
+            };
+        };
+        responses: {
+            /** @description The messages that were deleted. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "deleted_count": 1,
+                     *       "memory_ids": [
+                     *         "01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e5f"
+                     *       ],
+                     *       "messages": [
+                     *         {
+                     *           "id": null,
+                     *           "memory_id": "01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e5f",
+                     *           "role": "user",
+                     *           "name": null,
+                     *           "content": "I moved to Lyon last week.",
+                     *           "created_at": "2026-01-05T09:30:00.000Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PoppedMessages"];
+                };
+            };
+        };
+    };
+    deleteConversation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of a bank.
+                 * @example user-alice
+                 */
+                bank_id: string;
+                conversation_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The messages that were deleted. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "deleted_count": 1,
+                     *       "memory_ids": [
+                     *         "01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e5f"
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DeletedMessages"];
                 };
             };
         };

@@ -274,6 +274,88 @@ export abstract class CallerOperations {
     }, options)
   }
 
+  /** List the conversations of a bank. */
+  listConversations (
+    { bank_id, ...query }: T.ListConversationsRequest, options?: CallOptions,
+  ): Listing<T.ConversationSummary, T.ConversationsPage> {
+    const path = pathOf`/v1/banks/${bank_id}/conversations`
+    return new Listing((cursor) => this.#transport.json<T.ConversationsPage>({
+      method: 'GET',
+      path,
+      query: withCursor(query, cursor),
+      safety: 'read',
+      answer: ['conversations', 'next_cursor'],
+    }, options), (page) => page.conversations)
+  }
+
+  /**
+   * List the messages of a conversation.
+   * The newest messages, or those before or after a place; oldest first within a page. A conversation that does not
+   * exist is empty.
+   */
+  async listMessages (
+    { bank_id, conversation_id, ...query }: T.ListMessagesRequest, options?: CallOptions,
+  ): Promise<T.MessagesPage> {
+    return await this.#transport.json({
+      method: 'GET',
+      path: pathOf`/v1/banks/${bank_id}/conversations/${conversation_id}/messages`,
+      query,
+      safety: 'read',
+      answer: ['messages', 'next_cursor'],
+    }, options)
+  }
+
+  /**
+   * Append messages to a conversation, each once.
+   * Stores each message that the conversation does not have as a memory whose `document_id` is the id of the
+   * conversation: all of them or none. A transcript may be sent whole each time, or only what is new. With `id`, the
+   * same id and content is a repeat. Without, the messages are aligned with the end of the conversation, or with its
+   * beginning, and the longest overlap is repeats. So a client that sends only what is new, and may say the same
+   * again, gives ids. Instructions (`system`, `developer`) are stored once in a conversation.
+   */
+  async appendMessages (
+    { bank_id, conversation_id, ...body }: T.AppendMessagesRequest, options?: WriteOptions,
+  ): Promise<T.AppendMessagesAnswer> {
+    return await this.#transport.json({
+      method: 'POST',
+      path: pathOf`/v1/banks/${bank_id}/conversations/${conversation_id}/messages`,
+      json: body,
+      safety: 'keyed',
+      answer: ['stored', 'repeated', 'memory_ids'],
+    }, options)
+  }
+
+  /**
+   * Delete the last messages of a conversation.
+   * Counts as a forget. What is sent again afterwards is stored again.
+   */
+  async popMessages (
+    { bank_id, conversation_id, ...body }: T.PopMessagesRequest, options?: WriteOptions,
+  ): Promise<T.PoppedMessages> {
+    return await this.#transport.json({
+      method: 'POST',
+      path: pathOf`/v1/banks/${bank_id}/conversations/${conversation_id}/pop`,
+      json: body,
+      safety: 'keyed',
+      answer: ['deleted_count', 'memory_ids'],
+    }, options)
+  }
+
+  /**
+   * Delete a conversation.
+   * Deletes its messages. Other memories of a document of the same id stay. Counts as a forget.
+   */
+  async deleteConversation (
+    { bank_id, conversation_id }: T.DeleteConversationRequest, options?: CallOptions,
+  ): Promise<T.DeletedMessages> {
+    return await this.#transport.json({
+      method: 'DELETE',
+      path: pathOf`/v1/banks/${bank_id}/conversations/${conversation_id}`,
+      safety: 'once',
+      answer: ['deleted_count', 'memory_ids'],
+    }, options)
+  }
+
   /**
    * List which memories may take the place of others.
    * What retain found where the bank asks for it (`signal_quality.proposals`): a memory that has the same subject as

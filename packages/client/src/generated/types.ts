@@ -23,6 +23,11 @@ export type AdminBanksAnswer = Schemas['AdminBanksAnswer']
 /** The providers and settings of this process and their state. Contains no secrets and no addresses. */
 export type AdminStatus = Schemas['AdminStatus']
 
+/** What became of the messages. */
+export type AppendMessagesAnswer = Schemas['AppendMessagesAnswer']
+
+export type AppendMessagesBody = Schemas['AppendMessagesBody']
+
 /** A bank. */
 export type Bank = Schemas['Bank']
 
@@ -45,8 +50,17 @@ export type BankStatistics = Schemas['BankStatistics']
 /** A page of banks. */
 export type BanksPage = Schemas['BanksPage']
 
+/** A conversation in a list. */
+export type ConversationSummary = Schemas['ConversationSummary']
+
+/** A page of conversations. */
+export type ConversationsPage = Schemas['ConversationsPage']
+
 /** What was deleted. */
 export type DeleteBankAnswer = Schemas['DeleteBankAnswer']
+
+/** The messages that were deleted. */
+export type DeletedMessages = Schemas['DeletedMessages']
 
 /** The stages that one memory passed in a recall. */
 export type ExplainRecallAnswer = Schemas['ExplainRecallAnswer']
@@ -72,7 +86,15 @@ export type Memory = Schemas['Memory']
  */
 export type MemoryNeighbours = Schemas['MemoryNeighbours']
 
+/** A page of a conversation. */
+export type MessagesPage = Schemas['MessagesPage']
+
 export type PatchMemoryBody = Schemas['PatchMemoryBody']
+
+export type PopMessagesBody = Schemas['PopMessagesBody']
+
+/** The messages that were deleted. */
+export type PoppedMessages = Schemas['PoppedMessages']
 
 /** That a memory may take the place of an older one. */
 export type Proposal = Schemas['Proposal']
@@ -293,6 +315,50 @@ export interface RedactVersionRequest {
 export interface RollbackBankRequest extends RollbackBankBody {
   /** Id of a bank. */
   bank_id: In<'rollbackBank', 'path'>['bank_id']
+}
+
+/** The request of `listConversations`. */
+export interface ListConversationsRequest {
+  /** Number of entries in one page. Clamped to 1–200. Default 50. */
+  limit?: In<'listConversations', 'query'>['limit'] | undefined
+  /** `next_cursor` of the previous page. */
+  cursor?: In<'listConversations', 'query'>['cursor'] | undefined
+  /** Id of a bank. */
+  bank_id: In<'listConversations', 'path'>['bank_id']
+}
+
+/** The request of `listMessages`. */
+export interface ListMessagesRequest {
+  /** Number of messages in one page. Clamped to 1–200. Default 50. */
+  limit?: In<'listMessages', 'query'>['limit'] | undefined
+  /** `next_cursor` of a page: the messages before it. Default: the newest messages. */
+  before?: In<'listMessages', 'query'>['before'] | undefined
+  /** `memory_id` of a message: the messages after it; or `next_cursor` of such a page. Not with `before`. */
+  after?: In<'listMessages', 'query'>['after'] | undefined
+  /** Id of a bank. */
+  bank_id: In<'listMessages', 'path'>['bank_id']
+  conversation_id: In<'listMessages', 'path'>['conversation_id']
+}
+
+/** The request of `appendMessages`. */
+export interface AppendMessagesRequest extends AppendMessagesBody {
+  /** Id of a bank. */
+  bank_id: In<'appendMessages', 'path'>['bank_id']
+  conversation_id: In<'appendMessages', 'path'>['conversation_id']
+}
+
+/** The request of `popMessages`. */
+export interface PopMessagesRequest extends PopMessagesBody {
+  /** Id of a bank. */
+  bank_id: In<'popMessages', 'path'>['bank_id']
+  conversation_id: In<'popMessages', 'path'>['conversation_id']
+}
+
+/** The request of `deleteConversation`. */
+export interface DeleteConversationRequest {
+  /** Id of a bank. */
+  bank_id: In<'deleteConversation', 'path'>['bank_id']
+  conversation_id: In<'deleteConversation', 'path'>['conversation_id']
 }
 
 /** The request of `listProposals`. */

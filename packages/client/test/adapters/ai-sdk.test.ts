@@ -1,7 +1,7 @@
-import { generateText, stepCountIs, ToolLoopAgent } from 'ai'
+import { generateText, type ModelMessage, stepCountIs, ToolLoopAgent, type UIMessage } from 'ai'
 import { MockLanguageModelV3 } from 'ai/test'
 import t from 'tap'
-import { memoryTools } from '../../src/ai-sdk.js'
+import { conversationMessages, memoryTools } from '../../src/ai-sdk.js'
 import { gateway } from '../gateway.js'
 import { silent, HostileServer } from '../hostile-server.js'
 
@@ -108,4 +108,38 @@ t.test('the abort signal of the run ends the request to the gateway', async (t) 
     generateText({ model, tools, stopWhen: stepCountIs(5), prompt: 'x', abortSignal: leaving.signal, maxRetries: 0 }),
   )
   t.equal(server.requests.length, 1)
+})
+
+t.test('the messages of useChat and of generateText are appended once', async (t) => {
+  const conversation = (await gateway(t)).client().conversation('bank', 'talk')
+  const shown: UIMessage[] = [
+    { id: 'u1', role: 'user', parts: [{ type: 'text', text: 'Is it warm?' }] },
+    {
+      id: 'a1',
+      role: 'assistant',
+      parts: [
+        { type: 'reasoning', text: 'Hm.' }, { type: 'text', text: 'It is.' },
+        { type: 'file', mediaType: 'image/png', url: 'data:image/png;base64,' },
+      ],
+    },
+  ]
+  t.match(await conversation.append(conversationMessages(shown)), { stored: 2 })
+  t.match(await conversation.append(conversationMessages(shown)), { stored: 0, repeated: 2 })
+  t.match((await conversation.messages()).messages, [
+    { id: 'u1', role: 'user', content: 'Is it warm?' }, { id: 'a1', role: 'assistant', content: 'It is.' },
+  ])
+  const sent: ModelMessage[] = [
+    { role: 'user', content: 'Is it warm?' },
+    { role: 'assistant', content: [{ type: 'tool-call', toolCallId: '1', toolName: 'weather', input: {} }] },
+    {
+      role: 'tool',
+      content: [{ type: 'tool-result', toolCallId: '1', toolName: 'weather', output: { type: 'text', value: 'hot' } }],
+    },
+    { role: 'assistant', content: [{ type: 'text', text: 'It is' }, { type: 'text', text: 'hot.' }] },
+  ]
+  const other = (await gateway(t)).client().conversation('bank', 'other')
+  t.match(await other.append(conversationMessages(sent)), { stored: 2, repeated: 0 })
+  t.same((await other.last()).map(({ content }) => content), ['Is it warm?', 'It is\nhot.'])
+  t.match(await other.pop(), { deleted_count: 1, messages: [{ content: 'It is\nhot.' }] })
+  t.match(await other.delete(), { deleted_count: 1 })
 })

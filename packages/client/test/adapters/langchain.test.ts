@@ -1,8 +1,12 @@
-import { AIMessage, HumanMessage, ToolMessage, type BaseMessage } from '@langchain/core/messages'
+import {
+  AIMessage, type BaseMessage, ChatMessage, HumanMessage, SystemMessage, ToolMessage,
+} from '@langchain/core/messages'
 import { RunnableLambda } from '@langchain/core/runnables'
 import { fakeModel } from '@langchain/core/testing'
 import t from 'tap'
-import { MemoryGatewayRetriever, memoryTools, type LangChainMemoryTool } from '../../src/langchain.js'
+import {
+  conversationMessages, type LangChainMemoryTool, MemoryGatewayChatMessageHistory, MemoryGatewayRetriever, memoryTools,
+} from '../../src/langchain.js'
 import { gateway } from '../gateway.js'
 import { HostileServer, silent } from '../hostile-server.js'
 
@@ -124,4 +128,30 @@ t.test('an abort signal ends the request of a tool and of the retriever', async 
     await ended
     t.ok(closed, kind)
   }
+})
+
+t.test('a chat history keeps what is said, also when it is said again', async (t) => {
+  const conversation = (await gateway(t)).client().conversation('bank', 'talk')
+  const history = new MemoryGatewayChatMessageHistory(conversation)
+  for (let time = 0; time < 2; time++) {
+    await history.addMessages([new HumanMessage('ok'), new AIMessage({ content: 'Done.', id: `run-${time}` })])
+  }
+  await history.addMessages([
+    new AIMessage({ content: '', tool_calls: [{ id: '1', name: 'weather', args: {} }] }),
+    new ToolMessage({ tool_call_id: '1', content: '{}' }), new ChatMessage('Hm.', 'critic'),
+    new HumanMessage({ content: [{ type: 'text', text: 'And now?' }], name: 'Ada' }),
+  ])
+  const kept = await history.getMessages()
+  t.same(kept.map(({ type, text, name }) => [type, text, name]), [
+    ['human', 'ok', undefined], ['ai', 'Done.', undefined], ['human', 'ok', undefined], ['ai', 'Done.', undefined],
+    ['generic', 'Hm.', undefined], ['human', 'And now?', 'Ada'],
+  ])
+  t.equal(kept[1]!.id, 'run-0')
+  await history.addMessages(kept)
+  t.equal((await history.getMessages()).length, 6, 'what it gave is known by its ids')
+  await history.clear()
+  t.same(await history.getMessages(), [])
+  const transcript = conversationMessages([new SystemMessage('Be brief.'), new HumanMessage('Hello.')])
+  t.match(await conversation.append(transcript), { stored: 2 })
+  t.match(await conversation.append(transcript), { stored: 0, repeated: 2 })
 })

@@ -35,6 +35,7 @@ function memoryOf ({ id, words, tag, document, expires, embedded }: Recipe, now:
   const vector = Float32Array.of(1, id, words.length)
   return {
     ...optionalValues(() => null),
+    message: null,
     ...newLife({ changedAt: NOW, changedBy: null }),
     memoryId: ids[id]!,
     text,

@@ -72,6 +72,7 @@ export async function everyOperation (store: SqlVectorStore, key: BankKey): Prom
   await store.countMemories(key, { now: NOW, filters, limit: 5 })
   await store.neighbours(key, bare.memoryId, { now: NOW, before: 2, after: 2 })
   await store.statistics(key, NOW)
+  await store.listConversations(key, { now: NOW, limit: 5 })
   await store.countByDay(key, { now: NOW, from: 0, until: 30_000 })
   let scanned = 0
   for await (const { memoryId } of (await store.scan(key, NOW)).memories) scanned += memoryId.length > 0 ? 1 : 0
