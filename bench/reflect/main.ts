@@ -4,7 +4,7 @@ import { runBench } from '../run-bench.js'
 import type { Mode } from './client.js'
 import { measureLoad, type Load } from './load.js'
 import { readOptions, USAGE, type Options } from './options.js'
-import { measurePairs } from './pairs.js'
+import { measurePairs, TOLD } from './pairs.js'
 import { formatReport, type Report } from './report.js'
 import { measureQualities } from './quality-report.js'
 import { ScriptedModel } from './scripted-model.js'
@@ -21,7 +21,10 @@ await runBench(async (args) => {
   try {
     const overheads = options.parts.includes('overhead') ? await measureOverhead(model, options.calls) : []
     const loads = options.parts.includes('load') ? await measureLoads(model, options) : []
-    const pairs = options.parts.includes('pairs') ? [await measurePairs('mock'), await measurePairs('local')] : []
+    const pairs: Array<Awaited<ReturnType<typeof measurePairs>>> = []
+    for (const told of options.parts.includes('pairs') ? TOLD : []) {
+      pairs.push(await measurePairs('mock', told), await measurePairs('local', told))
+    }
     const targets = targetsOf(loads, overheads)
     const report: Report = {
       bench: 'reflect',

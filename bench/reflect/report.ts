@@ -70,11 +70,13 @@ export function formatReport ({
   if (pairs.length > 0) {
     parts.push(formatTable([
       [
-        'pairs of statements', '', 'later one in the evidence', 'both in the evidence', 'the standing one cited first',
+        'pairs of statements', 'told by', '', 'later one in the evidence', 'both in the evidence',
+        'the replaced one in the evidence', 'the standing one cited first',
       ],
       ...pairs.map((one) => [
-        one.embeddings, one.group, `${one.later_in_evidence} of ${one.pairs}`,
+        one.embeddings, one.told, one.group, `${one.later_in_evidence} of ${one.pairs}`,
         `${one.both_in_evidence} of ${one.pairs}`,
+        one.replaced === 0 ? '–' : `${one.stale_in_evidence} of ${one.replaced}`,
         one.replaced === 0 ? '–' : `${one.standing_first} of ${one.replaced}`,
       ]),
     ]))

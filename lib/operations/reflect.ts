@@ -8,7 +8,10 @@ import { Deadline, DeadlineExceeded } from '../base/deadline.js'
 import { withoutUndefined } from '../base/members.js'
 import { ServiceError } from '../base/service-error.js'
 import type { JsonSchema } from '../models/language-model.js'
-import type { Filters } from '../stores/vector-store.js'
+import { candidateKey, type RetrievedHit } from '../ranking/candidates.js'
+import type { RetrievalRequest } from '../ranking/retriever.js'
+import { compileFilters } from '../stores/filters.js'
+import type { Filters, Memory } from '../stores/vector-store.js'
 import type { Admission } from './admission.js'
 import type { Call, Dependencies } from './dependencies.js'
 import { fittingMemories, isCut, MemoryView } from './memory-view.js'
@@ -279,7 +282,10 @@ async function prepareReflect (
       signal: deadline.signal,
       sufficientCosine: deps.embeddings.evidenceCosine,
     }
-    const retrieved = await deadline.wait(retriever.retrieve(retrieval))
+    const [first, successors] = await deadline.wait(Promise.all([
+      retriever.retrieve(retrieval), successorsOf(deps, retrieval),
+    ]))
+    const retrieved = { ...first, hits: withSuccessors(first.hits, successors) }
     const { candidates, degraded } = await deadline.wait(withLaterStatements(retrieved, retrieval, retriever, {
       maxMemories: reflect.max_evidence, warn: deps.warn,
     }))
@@ -344,6 +350,50 @@ function reflectFailure (error: unknown, deadline: Deadline): unknown {
   const isLate = failure?.code === 'dependency_unavailable' &&
     deadline.remainingMs() <= 2 * Math.min(RESERVE_MS, deadline.timeoutMs * RESERVE_SHARE)
   return isLate ? lateFailure(error) : failure ?? error
+}
+
+/** Superseded memories from which the search looks for what stands in their places, and how far it follows them. */
+const MAX_SUPERSEDED = 10
+const MAX_STEPS = 10
+
+/**
+ * What stands in the places of superseded memories that a question finds, with their scores: a new fact is often told
+ * in other words than the question, which the old one has.
+ */
+async function successorsOf (
+  { clock, retriever, store }: Dependencies, retrieval: RetrievalRequest,
+): Promise<RetrievedHit[]> {
+  const { filters } = retrieval
+  if (store.revise === undefined || filters.state !== undefined || filters.asOf !== undefined) return []
+  const { hits } = await retriever.retrieve({
+    ...retrieval, filters: { ...filters, state: 'history' }, limit: MAX_SUPERSEDED,
+  })
+  const passes = compileFilters(filters) ?? (() => true)
+  const found: RetrievedHit[] = []
+  for (const hit of hits) {
+    let memory: Memory | undefined = hit.memory
+    for (let steps = 0; steps < MAX_STEPS && memory?.state === 'superseded'; steps++) {
+      const by: string | null = memory.supersededBy
+      memory = by === null ? undefined : await store.get(hit.bank, by, clock())
+    }
+    if (memory?.state === 'current' && passes(memory)) found.push({ ...hit, memory, passageCount: 1, passages: [] })
+  }
+  return found
+}
+
+/** The hits with those that were found by what they superseded, each once with its best score. */
+function withSuccessors (hits: readonly RetrievedHit[], successors: readonly RetrievedHit[]): RetrievedHit[] {
+  if (successors.length === 0) return [...hits]
+  const best = new Map<string, RetrievedHit>()
+  for (const hit of [...hits, ...successors]) {
+    const known = best.get(candidateKey(hit))
+    if (known === undefined || known.score < hit.score) {
+      // The passages that matched are those of the memory itself.
+      const { score, similarity } = hit
+      best.set(candidateKey(hit), known === undefined ? hit : { ...known, score, similarity })
+    }
+  }
+  return [...best.values()].sort((a, b) => b.score - a.score)
 }
 
 /** A question for what was so before is also answered from superseded memories, unless the request says otherwise. */

@@ -11,7 +11,7 @@ import { runCli } from '../helpers/cli.js'
  * .ci/full installs the shells that a machine need not have.
  */
 const PROMPT = 'ready> '
-const COMMANDS = ['recall', 'reembed', 'reflect', 'retain']
+const COMMANDS = ['recall', 'reembed', 'reflect', 'restore', 'retain', 'retire']
 
 function has (program: string): boolean {
   return spawnSync(program, ['--version']).error === undefined

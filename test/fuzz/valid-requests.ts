@@ -19,8 +19,6 @@ const JSON_TYPE = { 'content-type': 'application/json' }
 const NDJSON_TYPE = { 'content-type': 'application/x-ndjson' }
 const LINE = {
   memory_id: ID,
-  proposal_id: ID,
-  version: '1',
   text: 'Read back.',
   tags: ['a'],
   metadata: { n: 1 },
@@ -147,7 +145,8 @@ const SAMPLES: Record<string, Sample[]> = {
     sample([], { 'content-type': 'application/merge-patch+json' }, { tags: null }),
   ],
   'POST /v1/banks/:bank_id/memories/:memory_id/retire': [
-    json({ reason: 'superseded', by: ID.replace(/.$/, '0'), note: 'why' }), json({ reason: 'other' }, { 'if-match': '"1"' }),
+    json({ reason: 'superseded', by: ID.replace(/.$/, '0'), note: 'why' }),
+    json({ reason: 'other' }, { 'if-match': '"1"' }),
   ],
   'POST /v1/banks/:bank_id/memories/:memory_id/restore': [json({ note: 'why' }, { 'if-match': '*' })],
   'POST /v1/banks/:bank_id/memories/:memory_id/versions/:version/redact': [json({})],
@@ -247,7 +246,14 @@ export function validRequests (app: FastifyInstance): RequestParts[] {
     return methods.flatMap((name) => samplesOf(name, url).map((found): RequestParts => ({
       method: name,
       path: url,
-      params: { bank_id: 'user-bob', memory_id: ID, source_id: 'hook', conversation_id: 'talk' },
+      params: {
+        bank_id: 'user-bob',
+        memory_id: ID,
+        source_id: 'hook',
+        conversation_id: 'talk',
+        proposal_id: ID,
+        version: '1',
+      },
       ...found,
     })))
   })

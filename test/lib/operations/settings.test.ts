@@ -18,7 +18,7 @@ t.test('the general sections hold for a bank without its own', async (t) => {
   t.strictSame({ homeostasis, barriers, signalQuality }, {
     homeostasis: { recall_max_tokens: 5 },
     barriers: { validation: { max_content_length: 9 }, metadata: { blocked_keys: [], max_metadata_size_bytes: 4096 } },
-    signalQuality: { dedup: { action: 'skip', threshold: 0.9 } },
+    signalQuality: { dedup: { action: 'skip', threshold: 0.9 }, proposals: { mode: 'off', accept: [] } },
   })
 })
 
