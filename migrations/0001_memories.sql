@@ -92,6 +92,8 @@ create index memories_in_conversation on memories (bank_key, document_id, retain
   where message is not null;
 -- What waits for its vectors.
 create index memories_unembedded on memories (bank_key, memory_id) where not embedded;
+-- What was derived from other memories, and goes with the last of them.
+create index memories_derived on memories (bank_key, memory_id) where kind = 'fact';
 
 -- The inverted index: one row for each term of each passage.
 create table postings (
@@ -141,6 +143,7 @@ create index memories_past_in_document on memories_past (bank_key, document_id, 
 create index memories_past_without_document on memories_past (bank_key, place, memory_id) where document_id is null;
 create index memories_past_versions on memories_past (bank_key, version_of) where version_of is not null;
 create index memories_past_expiring on memories_past (bank_key, expires_at) where expires_at is not null;
+create index memories_past_derived on memories_past (bank_key, memory_id) where kind = 'fact';
 
 create table postings_past (like postings including all);
 create table embeddings_past (like embeddings including all);
@@ -152,6 +155,18 @@ create table removed_memories (
   retained_at bigint not null,
   memories integer not null,
   primary key (bank_key, removed_at, retained_at)
+);
+
+-- Memories from which a language model has yet to derive facts (lib/operations/extraction.ts), noted in the transaction
+-- that stores them. Who takes one moves not_before on, by which it is known that the job is still theirs at the end.
+create table extraction_jobs (
+  bank_key text collate "C" not null,
+  memory_id uuid not null,
+  -- Times it was taken.
+  attempts integer not null,
+  -- Nobody may take it before this instant.
+  not_before bigint not null,
+  primary key (bank_key, memory_id)
 );
 
 -- That a memory may take the place of an older one, and what was decided about it. It has no text of either.

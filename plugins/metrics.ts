@@ -4,7 +4,9 @@ import fp from 'fastify-plugin'
 import { collectDefaultMetrics, Counter, Histogram, Registry } from 'prom-client'
 import { ListenError, listenHost } from '../http/listen-error.js'
 import type { AuthMode } from '../lib/config/config.js'
-import type { ModelCallRecord, Telemetry } from '../lib/base/telemetry.js'
+import {
+  EXTRACTION_OUTCOMES, type ExtractionOutcome, type ModelCallRecord, type Telemetry,
+} from '../lib/base/telemetry.js'
 import connections from './connections.js'
 import errors from './errors.js'
 import hostNames from './host-names.js'
@@ -38,6 +40,7 @@ class Instruments implements Telemetry {
   readonly #callDurations: Histogram<typeof MODEL_LABELS[number]>
   readonly #tokens: Counter<typeof MODEL_LABELS[number] | 'direction'>
   readonly #cost: Counter<typeof MODEL_LABELS[number]>
+  readonly #extracted: Counter<'outcome'>
   readonly #denied: Counter
   readonly #limited: Counter<'kind'>
   readonly #authFailures: Counter<'mode' | 'status'>
@@ -80,6 +83,10 @@ class Instruments implements Telemetry {
     this.#cost = counter(
       'model_cost_total', 'Cost of calls to models in the currency of the price table.', MODEL_LABELS,
     )
+    this.#extracted = counter(
+      'extraction_memories_total', 'Memories that the language model was given to derive facts from, by outcome.',
+      ['outcome'],
+    )
     this.#denied = counter('access_denied_total', 'Operations that access control refused.')
     this.#limited = counter('rate_limited_total', 'Operations that a rate limit or a quota refused.', ['kind'])
     this.#authFailures = counter(
@@ -87,6 +94,7 @@ class Instruments implements Telemetry {
       ['mode', 'status'],
     )
     // The rate of a counter misses its first event unless the counter begins at zero.
+    for (const outcome of EXTRACTION_OUTCOMES) this.#extracted.inc({ outcome }, 0)
     for (const kind of ['rate_limited', 'quota_exceeded']) this.#limited.inc({ kind }, 0)
     for (const guard of [mode, 'admin_token', 'source_signature']) {
       this.#authFailures.inc({ mode: guard, status: 401 }, 0)
@@ -119,6 +127,10 @@ class Instruments implements Telemetry {
   refused (kind: 'access' | 'rate_limited' | 'quota_exceeded'): void {
     if (kind === 'access') this.#denied.inc()
     else this.#limited.inc({ kind })
+  }
+
+  extracted (outcome: ExtractionOutcome, memories: number): void {
+    this.#extracted.inc({ outcome }, memories)
   }
 }
 

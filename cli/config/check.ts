@@ -82,7 +82,11 @@ function checkSettings (key: string, name: string, config: ProviderConfig): Prov
 /** Weights with which no recall finds anything. */
 function weightProblems ({ file, settings }: ProviderConfiguration): string[] {
   const semanticWeight = semanticWeightOf(settings.embeddings)
-  return new OperatorSettings(file, { semanticWeight, hasReranker: settings.reranker !== undefined }).problems()
+  return new OperatorSettings(file, {
+    semanticWeight,
+    hasReranker: settings.reranker !== undefined,
+    canExtract: settings.languageModel.name !== 'mock',
+  }).problems()
 }
 
 /**

@@ -104,7 +104,7 @@ export class BackOff {
 }
 
 /** A timer that does not keep the process alive. */
-function unrefTimer (callback: () => void, ms: number): () => void {
+export function unrefTimer (callback: () => void, ms: number): () => void {
   const timer = setTimeout(callback, ms).unref()
   return () => { clearTimeout(timer) }
 }

@@ -6,7 +6,7 @@ export interface ModelCallRecord {
   /** As the configuration names it: `openai_compatible`. */
   provider: string
   model: string
-  /** The purpose: `reflect`, `rewrite`, `rerank`, `query`, `document`. */
+  /** The purpose: `reflect`, `rewrite`, `rerank`, `extract`, `query`, `document`. */
   purpose: string
   outcome: ModelCallOutcome
   durationMs: number
@@ -23,7 +23,12 @@ export interface Telemetry {
   modelCall (record: ModelCallRecord): void
   /** An operation was refused. */
   refused (kind: 'access' | 'rate_limited' | 'quota_exceeded'): void
+  /** Facts were derived from memories, could not be for now, or will not be. */
+  extracted (outcome: ExtractionOutcome, memories: number): void
 }
 
+export type ExtractionOutcome = typeof EXTRACTION_OUTCOMES[number]
+export const EXTRACTION_OUTCOMES = ['done', 'failed', 'given_up'] as const
+
 /** Records nothing. */
-export const NO_TELEMETRY: Telemetry = { stage: () => {}, modelCall: () => {}, refused: () => {} }
+export const NO_TELEMETRY: Telemetry = { stage: () => {}, modelCall: () => {}, refused: () => {}, extracted: () => {} }

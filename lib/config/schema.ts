@@ -126,6 +126,7 @@ export interface BankSettings {
   signal_quality: Resolved<typeof SignalQualitySchema>
   retrieval: Omit<ResolvedRetrieval, 'weights'> & { weights: Required<ResolvedRetrieval['weights']> }
   reflect: Resolved<typeof ReflectSchema>
+  extraction: Resolved<typeof ExtractionSchema>
   mission?: string
 }
 
@@ -138,6 +139,7 @@ export function defaultSections (semanticWeight: number): BankSettings {
     signal_quality: withDefaults(SignalQualitySchema, {}),
     retrieval: { ...retrieval, weights: { ...retrieval.weights, semantic: semanticWeight } },
     reflect: withDefaults(ReflectSchema, {}),
+    extraction: withDefaults(ExtractionSchema, {}),
   }
 }
 
@@ -227,6 +229,17 @@ const ReflectSchema = section({
     'raise it (`min_trust`), not lower it.'), 'suspect', 'Default suspect: any.'),
 }, 'How reflect answers questions.')
 
+const ExtractionSchema = section({
+  mode: setting(choice(['off', 'facts'], 'facts: the language model derives facts from what is stored from then on; ' +
+    'they are memories of their own, beside it. Needs a language model that answers in JSON.'), 'off'),
+  instructions: Type.Optional(words(2000, 'What to look for, in the words of the owner of the bank.')),
+  max_facts_per_job: setting(integer('Maximum number of facts from one call of the language model; further ones are ' +
+    'dropped. 0: none are derived, and a bank cannot ask for any.', 0, 100), 20),
+  max_output_tokens: setting(integer('Maximum tokens of an answer of the language model.', 100, 100_000), 4000),
+  timeout_ms: setting(integer('Maximum milliseconds of a call of the language model; one attempt may take three ' +
+    'quarters of the longest `reflect.timeout_ms` of the file.', 100, 600_000), 60_000),
+}, 'Facts that the language model derives from memories: [extraction.md](extraction.md).')
+
 /**
  * The sections that an operator may set under `banks.<id>` and `profiles.<name>`, and the admins of a bank through the
  * API. Each layer sets only what it names, so these schemas have no defaults, which Fastify would also fill into
@@ -238,6 +251,7 @@ const bankSections = {
   signal_quality: Type.Optional(withoutDefaults(SignalQualitySchema)),
   retrieval: Type.Optional(withoutDefaults(RetrievalSchema)),
   reflect: Type.Optional(withoutDefaults(ReflectSchema)),
+  extraction: Type.Optional(withoutDefaults(ExtractionSchema)),
   mission: Type.Optional(words(4000, 'The purpose of the bank and the tone of answers from it. Reflect passes this ' +
     'text to the language model; it never counts as evidence.')),
 }
@@ -519,6 +533,7 @@ export const FileSchema = section({
   signal_quality: setting(SignalQualitySchema, {}, ''),
   retrieval: setting(RetrievalSchema, {}, ''),
   reflect: setting(ReflectSchema, {}, ''),
+  extraction: setting(ExtractionSchema, {}, ''),
   escalation: setting(EscalationSchema, {}, ''),
   prices: setting(Type.Record(Type.String({ pattern: '^\\S{1,256}$' }), ModelPriceSchema, {
     additionalProperties: false,

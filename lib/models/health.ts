@@ -47,6 +47,7 @@ export class ModelHealth {
     this.telemetry = {
       stage: (name, durationMs) => { telemetry.stage(name, durationMs) },
       refused: (kind) => { telemetry.refused(kind) },
+      extracted: (outcome, memories) => { telemetry.extracted(outcome, memories) },
       modelCall: (record) => {
         this.#note(record)
         telemetry.modelCall(record)

@@ -13,6 +13,7 @@ import { pageSize } from './bank-browser.js'
 import type { OpenBank } from './bank-directory.js'
 import { decodeCursor, encodeCursor, isConversationPlace, isMemoryPlace } from './cursor.js'
 import type { Call, Dependencies } from './dependencies.js'
+import { scheduleExtraction } from './extraction.js'
 import { idempotentWrite, isCommitted, type KeyedWrite, type WriteResult } from './idempotency.js'
 import { LIMIT_ERRORS, operation } from './operation.js'
 import { type CheckedItem, checkItem, checkText, fingerprintOf, isInstruction, prepare } from './preparation.js'
@@ -238,7 +239,9 @@ async function writePlan (
   const idempotency = idempotentWrite(keyed, answer)
   // With a key the store is called even for no memories, because it keeps the record of the key.
   if (memories.length === 0 && idempotency === undefined) return answer
-  await store.insert(key, memories, { now: clock(), idempotency, signal: call.signal, expectNew: true })
+  await scheduleExtraction(deps, settings, async (extract) => (
+    await store.insert(key, memories, { now: clock(), idempotency, signal: call.signal, expectNew: true, extract })
+  ))
   indexer.scheduleVectors(key, memories)
   if (proposals.length > 0) await store.proposals!.add(key, proposals)
   return answer

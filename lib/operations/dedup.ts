@@ -193,10 +193,11 @@ class StoredMemories {
         limit: CANDIDATES,
         current: true,
       })
+      // What somebody says is never a repeat of a fact that was derived from it.
       return {
         all,
-        ofDocument: all.filter(({ memory }) => (
-          memory.documentId === documentId && memory.message === null
+        ofDocument: all.filter(({ memory: { documentId: ofMemory, message, kind } }) => (
+          ofMemory === documentId && message === null && kind === 'memory'
         )),
       }
     }

@@ -13,6 +13,7 @@ import type { Precondition } from './bank-configurations.js'
 import type { BankDirectory, LiveSettings } from './bank-directory.js'
 import type { SealedCursors } from './cursor.js'
 import type { EmbeddingBackfill } from './embedding-backfill.js'
+import type { FactExtraction } from './extraction.js'
 import type { IdempotencyService, IdempotencyKey } from './idempotency.js'
 import type { Indexer } from './indexer.js'
 import type { MeteredLanguageModel } from './metered-language-model.js'
@@ -56,6 +57,8 @@ export interface Dependencies {
   indexer: Indexer
   /** Undefined when vectors are always written with the memory. */
   backfill: EmbeddingBackfill | undefined
+  /** Undefined without a language model that answers in JSON, or with a store that cannot keep what is to be done. */
+  extraction: FactExtraction | undefined
   clock: Clock
   newId: IdSource
   /** Writes to the operator's log. */

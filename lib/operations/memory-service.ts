@@ -26,6 +26,7 @@ import { BankDirectory, LiveSettings, readFileSettings, makeBankQueue } from './
 import { SealedCursors } from './cursor.js'
 import type { Call, Dependencies } from './dependencies.js'
 import { HealthProbe, memoryStatus, modelConditions, type MemoryStatus, type ModelConditions } from './health.js'
+import { FactExtraction, hasExtractions } from './extraction.js'
 import { IdempotencyService } from './idempotency.js'
 import { Indexer } from './indexer.js'
 import { MeteredLanguageModel } from './metered-language-model.js'
@@ -119,14 +120,16 @@ export interface MemoryService extends BoundOperations {
   modelNames (): { embedding: string | undefined, languageModel: string, reranker: string | undefined }
   /** Length of every vector of the embedding provider. */
   dimensions: number
-  /** Resolves when no memory is known to lack vectors, and all use of daily quotas is counted. */
+  /** Resolves when no memory is known to lack vectors or facts, and all use of daily quotas is counted. */
   idle (): Promise<void>
   close (): Promise<void>
 }
 
 /** @param models observes the calls of the models */
 function bound (deps: Dependencies, capabilities: Capabilities, models: ModelHealth): MemoryService {
-  const { access, backfill, directory, embeddings, live, meteredModel, rates, reranker, store, usage } = deps
+  const {
+    access, backfill, directory, embeddings, extraction, live, meteredModel, rates, reranker, store, usage,
+  } = deps
   const bind = <Request, Answer>(
     run: (deps: Dependencies, request: Request, call: Call) => Answer,
   ): Method<Request, Answer> => (request, context, options) => run(deps, request, { ...options, context })
@@ -165,10 +168,12 @@ function bound (deps: Dependencies, capabilities: Capabilities, models: ModelHea
     }),
     get dimensions () { return embeddings.dimensions },
     idle: async () => {
+      await extraction?.idle()
       await backfill?.idle()
       await usage.idle()
     },
     close: async () => {
+      await extraction?.stop()
       await backfill?.stop()
       await usage.idle()
       await rates.close?.()
@@ -205,7 +210,11 @@ function serviceOf (
   const { clock } = overrides
   const { telemetry } = models
   const backfill = weights.semantic > 0 ? makeBackfill(store, embeddings, clock, overrides) : undefined
-  const capabilities: Capabilities = { semanticWeight: embeddings.fusionWeight, hasReranker: reranker !== undefined }
+  const capabilities: Capabilities = {
+    semanticWeight: embeddings.fusionWeight,
+    hasReranker: reranker !== undefined,
+    canExtract: languageModel.structured !== false && hasExtractions(store),
+  }
   const live = new LiveSettings(readFileSettings(config, capabilities), access)
   const timer = overrides.timer ?? (() => performance.now())
   const warn = overrides.warn ?? (() => {})
@@ -220,6 +229,15 @@ function serviceOf (
     telemetry,
     timer,
   })
+  const directory = new BankDirectory({ configs: store.bankConfigs, live, access, timer, warn })
+  const indexer = new Indexer({ embeddings: weights.semantic > 0 ? embeddings : undefined, backfill })
+  const newId = overrides.newId ?? uuidv7Source(clock)
+  const newBoundary = overrides.newBoundary ?? (() => randomBytes(16).toString('hex'))
+  const extraction = meteredModel.isStructured && hasExtractions(store)
+    ? new FactExtraction({
+      store, directory, indexer, meteredModel, telemetry, clock, newId, newBoundary, warn, schedule: overrides.schedule,
+    })
+    : undefined
   const service = bound({
     store,
     embeddings,
@@ -227,25 +245,27 @@ function serviceOf (
     reranker,
     access,
     live,
-    directory: new BankDirectory({ configs: store.bankConfigs, live, access, timer, warn }),
+    directory,
     cursors: new SealedCursors(config.cursorKey),
     admission,
     rates,
     usage,
     idempotency: new IdempotencyService(clock, store),
     retriever: new Retriever({ store, embeddings, reranker, clock, timer, telemetry }),
-    indexer: new Indexer({ embeddings: weights.semantic > 0 ? embeddings : undefined, backfill }),
+    indexer,
     backfill,
+    extraction,
     clock,
-    newId: overrides.newId ?? uuidv7Source(clock),
+    newId,
     meteredModel,
     warn,
     timer,
     extractive: new MockLanguageModel(),
-    newBoundary: overrides.newBoundary ?? (() => randomBytes(16).toString('hex')),
+    newBoundary,
     queues: { retains: makeBankQueue(64), imports: makeBankQueue(4), settings: makeBankQueue(64) },
   }, capabilities, models)
   backfill?.requestScan()
+  extraction?.wake()
   return service
 }
 

@@ -24,7 +24,7 @@ export function addUsage (one: ModelUsage, other: ModelUsage): ModelUsage {
   }
 }
 
-type CallPurpose = 'reflect' | 'rewrite' | 'rerank'
+type CallPurpose = 'reflect' | 'rewrite' | 'rerank' | 'extract'
 
 /** Prices per million tokens. */
 export interface Price {

@@ -11,13 +11,16 @@ export interface Capabilities {
   semanticWeight: number
   /** Whether a reranker is configured. */
   hasReranker: boolean
+  /** Whether facts can be derived: the language model answers in JSON, and the store keeps what is to be done. */
+  canExtract: boolean
 }
 
 /** The settings that the admins of a bank set, without the grants. */
 export type OwnSettings = Omit<BankConfiguration, 'access'>
 
 type PolicyFile = Pick<
-  FileConfig, 'homeostasis' | 'barriers' | 'signal_quality' | 'retrieval' | 'reflect' | 'banks' | 'profiles'
+  FileConfig,
+  'homeostasis' | 'barriers' | 'signal_quality' | 'retrieval' | 'reflect' | 'extraction' | 'banks' | 'profiles'
 >
 
 /** The settings of an entry of `banks`, or of banks without an entry. */
@@ -48,10 +51,13 @@ export class OperatorSettings {
   constructor (file: PolicyFile, capabilities: Capabilities) {
     this.#capabilities = capabilities
     this.#profiles = new Map(Object.entries(file.profiles ?? {}))
-    const { homeostasis, barriers, signal_quality: signalQuality, retrieval, reflect } = file
+    const { homeostasis, barriers, signal_quality: signalQuality, retrieval, reflect, extraction } = file
     const layers: Layer[] = [
       { origin: 'default', settings: { ...defaultSections(capabilities.semanticWeight) } },
-      { origin: 'file', settings: { homeostasis, barriers, signal_quality: signalQuality, retrieval, reflect } },
+      {
+        origin: 'file',
+        settings: { homeostasis, barriers, signal_quality: signalQuality, retrieval, reflect, extraction },
+      },
     ]
     this.#global = { at: '', profile: undefined, layers, merged: mergeLayers(layers) }
     for (const [bankId, entry] of Object.entries(file.banks ?? {})) {
@@ -67,16 +73,24 @@ export class OperatorSettings {
     return this.#global.merged.settings
   }
 
-  /** Problems of the file: weights with which a recall finds nothing, or searches vectors that are never made. */
+  /**
+   * Problems of the file: weights with which a recall finds nothing, or searches vectors that are never made, and facts
+   * that nothing can derive.
+   */
   problems (): string[] {
     const isEmbedding = this.global.retrieval.weights.semantic > 0
     const levels = [this.#global, ...this.#literal.values(), ...this.#patterned.map(({ level }) => level)]
-    return levels.flatMap(({ at, merged }) => {
+    const withoutModel = levels.flatMap(({ at, merged }) => (
+      this.#capabilities.canExtract || merged.settings.extraction.mode === 'off'
+        ? []
+        : [`${at}extraction.mode: ${CANNOT_EXTRACT}`]
+    ))
+    return withoutModel.concat(levels.flatMap(({ at, merged }) => {
       const { lexical, semantic } = merged.settings.retrieval.weights
       if (lexical + semantic === 0) return [`${at}retrieval.weights: one of lexical and semantic must be above 0`]
       if (semantic === 0 || isEmbedding) return []
       return [`${at}retrieval.weights.semantic: must be 0 while it is 0 for all banks, since no vectors are made then`]
-    })
+    }))
   }
 
   /** The settings in force for a bank. @param own what its admins set, if anything */
@@ -120,6 +134,10 @@ export class OperatorSettings {
     if (lexical + semantic === 0) {
       faults.push({ field: 'retrieval.weights', message: 'must leave one of lexical and semantic above 0' })
     }
+    if (merged.settings.extraction.mode !== 'off' && !this.#capabilities.canExtract) {
+      const isOfProfile = merged.origin['extraction.mode'] === 'profile'
+      faults.push({ field: isOfProfile ? 'profile' : 'extraction.mode', message: CANNOT_EXTRACT })
+    }
     if (own.retrieval?.rerank !== undefined && !this.#capabilities.hasReranker) {
       faults.push({ field: 'retrieval.rerank', message: 'has no effect, since the server has no reranker' })
     }
@@ -152,6 +170,9 @@ export class OperatorSettings {
     return profile === undefined ? [] : [layer('profile', profile)]
   }
 }
+
+const CANNOT_EXTRACT = 'must be off, since the server has no language model that answers in JSON (llm_provider: mock ' +
+  'does not), or a vector store that keeps no extractions'
 
 /** If the file switches off the only strategy that a bank has left on, recall uses the weights of the file. */
 function withWeights (bank: Merged, operator: Merged): Merged {
@@ -205,6 +226,9 @@ export const LIMITS: Readonly<Record<string, Rule>> = {
   'retrieval.model_rerank.enabled': 'only_off',
   'retrieval.model_rerank.candidates': 'at_most',
   'retrieval.model_rerank.timeout_ms': 'at_most',
+  'extraction.max_facts_per_job': 'at_most',
+  'extraction.max_output_tokens': 'at_most',
+  'extraction.timeout_ms': 'at_most',
   'reflect.timeout_ms': 'at_most',
   'reflect.max_evidence': 'at_most',
   'reflect.max_evidence_tokens': 'at_most',

@@ -162,7 +162,8 @@ function toMemory ({ item, memoryId, retainedAt, trust, changedBy, life }: Ident
 /** The parts of a memory that are inspected. */
 type InspectedMemory = Pick<
   Memory,
-  typeof LABELS[number] | 'text' | 'tags' | 'metadata' | 'occurredAt' | 'validFrom' | 'validUntil' | 'message'
+  typeof LABELS[number] | 'text' | 'tags' | 'metadata' | 'occurredAt' | 'validFrom' | 'validUntil' | 'message' |
+  'kind' | 'derivedFrom'
 >
 
 /** What the texts of a memory show. */
@@ -213,13 +214,13 @@ export function isInstruction ({ role }: Pick<MessageFields, 'role'>): boolean {
  * Identifies exact repeats: SHA-256 in hex of the content after NFC, trimming and collapsing of white space, and of the
  * set of tags, the document and the time; where they are told, of the key and the validity too. A message is what its
  * id says, else what stands in its place of the conversation; instructions stand in it once. So it equals no other
- * memory of the same text.
+ * memory of the same text. A fact repeats no memory, only a fact that was derived from the same.
  */
 export function fingerprintOf ({
-  text, tags, documentId, occurredAt, key, validFrom, validUntil, message,
+  text, tags, documentId, occurredAt, key, validFrom, validUntil, message, kind, derivedFrom,
 }: Pick<
   Memory, 'text' | 'tags' | 'documentId' | 'occurredAt' | 'key' | 'validFrom' | 'validUntil' | 'message'
->): string {
+> & Partial<Pick<Memory, 'kind' | 'derivedFrom'>>): string {
   if (message !== null) {
     const { id, digest, position } = message
     const place = id !== undefined ? ['id', id] : isInstruction(message) ? ['text', digest] : [position, digest]
@@ -227,7 +228,8 @@ export function fingerprintOf ({
   }
   const content = normalForm(text, 'NFC').trim().replace(SPACES, ' ')
   const life = key === null && validFrom === null && validUntil === null ? [] : [key, validFrom, validUntil]
-  return hash('sha256', JSON.stringify([content, tags, documentId, occurredAt, ...life]))
+  const derived = kind === 'fact' ? [kind, derivedFrom] : []
+  return hash('sha256', JSON.stringify([content, tags, documentId, occurredAt, ...life, ...derived]))
 }
 
 /** More keys than fit in the largest size of metadata that can be configured. */

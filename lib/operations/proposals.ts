@@ -190,7 +190,8 @@ async function similar ({ clock, store }: Dependencies, key: BankKey, { text }: 
     limit: CANDIDATES,
     current: true,
   })
-  return lexical.map(({ memory }) => memory)
+  // A fact is superseded by its key alone.
+  return lexical.map(({ memory }) => memory).filter(({ kind }) => kind === 'memory')
 }
 
 /** What a retain proposes, and its memories, of which some supersede others by the settings of the bank. */

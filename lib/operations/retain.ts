@@ -12,6 +12,7 @@ import {
   isPlanned, type ItemDecision, type ItemTarget, planDedup, planWithoutDedup, type RetainPlan,
 } from './dedup.js'
 import type { Call, Dependencies } from './dependencies.js'
+import { scheduleExtraction } from './extraction.js'
 import { idempotentWrite, isCommitted, type KeyedWrite, type WriteResult } from './idempotency.js'
 import { LIMIT_ERRORS, operation } from './operation.js'
 import { type CheckedItem, checkItem, prepare, type PreparedMemory } from './preparation.js'
@@ -262,6 +263,15 @@ async function compareAndWrite (
 async function writePlan (
   deps: Dependencies, plan: RetainPlan, prepared: readonly PreparedMemory[], retain: Retain,
 ): Promise<RetainResult> {
+  return await scheduleExtraction(deps, retain.bank.settings, async (extract) => (
+    await storePlan(deps, plan, prepared, retain, extract)
+  ))
+}
+
+/** @param extract whether facts are to be derived from what is stored */
+async function storePlan (
+  deps: Dependencies, plan: RetainPlan, prepared: readonly PreparedMemory[], retain: Retain, extract: boolean,
+): Promise<RetainResult> {
   const { bank: { key, settings }, keyed, call: { signal }, documents } = retain
   const { indexer, store, clock } = deps
   const planned = plan.memories.map(({ memory }) => memory)
@@ -272,14 +282,15 @@ async function writePlan (
   if (documents.length > 0) {
     const keep = plan.items.flatMap(({ target }) => isPlanned(target) ? [] : [target.memoryId])
     const replacement = { documentIds: documents, keep }
-    const outcome = await store.replaceDocuments!(key, replacement, memories, { now: clock(), idempotency, signal })
+    const options = { now: clock(), idempotency, signal, extract }
+    const outcome = await store.replaceDocuments!(key, replacement, memories, options)
     indexer.scheduleVectors(key, memories.filter((_, index) => outcome[index]!.stored))
     return { context, outcome }
   }
   if (plan.memories.some(({ replaces }) => replaces !== undefined)) {
     const superseding = memories.map((memory, index) => ({ ...memory, revises: plan.memories[index]!.replaces }))
     return await indexer.runReplacement(key, memories, async () => {
-      const options = { now: clock(), onConflict: 'revise', idempotency, signal } as const
+      const options = { now: clock(), onConflict: 'revise', idempotency, signal, extract } as const
       const outcome = await store.import(key, superseding, options)
       indexer.scheduleVectors(key, memories)
       return { context, outcome }
@@ -287,7 +298,7 @@ async function writePlan (
   }
   // With a key the store is called even for no memories, because it keeps the record of the key.
   if (memories.length === 0 && idempotency === undefined) return { context, outcome: [] }
-  const outcome = await store.insert(key, memories, { now: clock(), idempotency, signal })
+  const outcome = await store.insert(key, memories, { now: clock(), idempotency, signal, extract })
   indexer.scheduleVectors(key, memories.filter((_, index) => outcome[index]!.stored))
   return { context, outcome }
 }

@@ -49,7 +49,10 @@ export function planInsert<S extends Standing> (
   /** By the id of a memory of the bank: the memory of the call that takes its place. */
   const replacements = new Map<string, NewMemory>()
   const standing = (found: S | undefined) => found !== undefined && !gone.has(found.memory.memoryId) ? found : undefined
-  const outcome = memories.map((memory): InsertOutcome => {
+  const outcome = memories.map((given): InsertOutcome => {
+    const keeps = given.kind === 'memory' || given.key === null ||
+      maySupersede(given, keyed.get(given.key) ?? standing(existing.byKey(given.key))?.memory)
+    const memory = keeps ? given : { ...given, key: null }
     const earlier = added.get(memory.fingerprint)
     if (earlier !== undefined) return repeatOf(earlier, earlier.passages.length)
     const repeated = standing(existing.byFingerprint(memory.fingerprint))
@@ -95,6 +98,11 @@ export function planInsert<S extends Standing> (
     return replacement === undefined ? each : repeatOf(replacement, replacement.passages.length)
   })
   return { added: [...added.values()], addedPast, revisions, removed, outcome: corrected }
+}
+
+/** Whether a fact may take the place of the memory under its key. */
+function maySupersede (fact: Memory, other: Memory | undefined): boolean {
+  return other === undefined || (other.kind === 'fact' && isAtLeast(fact.trust, other.trust))
 }
 
 function repeatOf ({ memoryId, trust }: Memory, passageCount: number): InsertOutcome {

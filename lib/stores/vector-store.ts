@@ -3,6 +3,7 @@ import type { Trust } from '../access/trust.js'
 import type { Clock } from '../base/clock.js'
 import { DAY_MS } from '../base/days.js'
 import type { BankConfigStore, NewBankConfig } from './bank-configs.js'
+import type { ExtractionQueue, HeldExtractions } from './extraction-queue.js'
 import { type MemoryValues, memoryValues } from './memory-fields.js'
 import type { ProposalStore } from './proposals.js'
 import type { Filters, PossiblyLate, SearchRequest, SearchResult } from './searches.js'
@@ -226,6 +227,10 @@ export interface WriteOptions {
   readonly now: number
   /** Only a store with `findIdempotencyRecord` receives it. */
   readonly idempotency?: IdempotentWrite | undefined
+  /** Notes the current memories that it stores for `takeExtractions`. Only a store with that method receives it. */
+  readonly extract?: boolean | undefined
+  /** Ends these extractions; the write rejects with MemoryChangedError when one of them is not held any more. */
+  readonly extracted?: HeldExtractions | undefined
   /** Cancels a call that has not begun to write: it rejects with the signal's reason, and nothing is written. */
   readonly signal?: AbortSignal | undefined
 }
@@ -446,7 +451,7 @@ export type UsageOutcome =
 /** Counts of rate limits are of a minute; the rest is for gateways whose clocks differ. */
 export const RATE_LIFETIME_SECONDS = 120
 
-export interface VectorStore {
+export interface VectorStore extends Partial<ExtractionQueue> {
   /**
    * Called once, before any other method, if the store has it.
    * @throws ProviderError for a fault that an operator has to correct; the server then does not start
@@ -465,7 +470,8 @@ export interface VectorStore {
    * again; but a repeat of higher trust than the memory that was in the bank before the call replaces it, as a new
    * memory with its own id.
    * A new memory supersedes the current ones that it names and the one with its key, in a store with `revise`; others
-   * receive neither. Their `validUntil` is then set to its `validFrom`, else `occurredAt`, else `now`, unless told.
+   * receive neither. Their `validUntil` is then set to its `validFrom`, else `occurredAt`, else `now`, unless told. A
+   * fact whose key has a memory that is no fact, or of higher trust, is stored without it.
    * @returns outcomes in order
    * @throws LowerTrustError when a memory that would be superseded is of higher trust, and UnknownMemoriesError
    */
@@ -537,7 +543,9 @@ export interface VectorStore {
   neighbours? (bank: BankKey, memoryId: string, request: NeighboursRequest): Promise<Neighbourhood | undefined>
   /**
    * Removes the selected memories permanently, in whatever state, with all their versions; with `dryRun` only counts
-   * them. Filters are those of their last versions.
+   * them. Filters are those of their last versions. Whenever a memory is removed, by this or by another method or by
+   * its end, facts that are derived from it and from no other memory of the bank are removed with it; they are not
+   * counted.
    * @returns the number and up to `idLimit` ids
    */
   remove (bank: BankKey, selector: Selector, options: RemoveOptions): Promise<RemoveOutcome>

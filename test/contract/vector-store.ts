@@ -4,6 +4,7 @@ import { bankConfigsContract } from './vector-store/bank-configs.js'
 import { browsingContract } from './vector-store/browsing.js'
 import { conversationsContract } from './vector-store/conversations.js'
 import { contextContract } from './vector-store/context.js'
+import { derivedContract } from './vector-store/derived.js'
 import { expiringContract } from './vector-store/expiring.js'
 import { filteringContract } from './vector-store/filtering.js'
 import { idempotencyContract } from './vector-store/idempotency.js'
@@ -47,6 +48,7 @@ const CONTRACT: Array<[about: string, part: (t: Test, open: OpenStore, tolerance
   ['importing', importingContract],
   ['replacing documents', replacingContract],
   ['superseding and revising', revisingContract],
+  ['facts and extractions', derivedContract],
   ['proposals', proposalsContract],
   ['idempotency', idempotencyContract],
   ['trust', trustContract],

@@ -5,7 +5,7 @@ import { OperatorSettings } from '../../lib/operations/operator-settings.js'
 
 /** The settings of a configuration file on a server with the mock models. */
 export function operatorSettings (file: FileConfig = {}): OperatorSettings {
-  return new OperatorSettings(file, { semanticWeight: 0, hasReranker: false })
+  return new OperatorSettings(file, { semanticWeight: 0, hasReranker: false, canExtract: false })
 }
 
 /** Gives banks the settings of a configuration file. */

@@ -92,6 +92,8 @@ export class Bank {
   readonly byId = new Map<string, Entry>()
   readonly byFingerprint = new Map<string, Entry>()
   readonly byKey = new Map<string, Entry>()
+  /** Those that are derived from others. */
+  readonly facts = new Set<Entry>()
   /** In what is past: the earlier versions of memories, by their ids. */
   readonly earlier = new Map<string, Entry[]>()
   /** Oldest first. */
@@ -183,6 +185,7 @@ export class Bank {
       const { memoryId } = entry.memory
       this.earlier.set(memoryId, [...this.earlier.get(memoryId) ?? [], entry])
     }
+    if (entry.memory.kind === 'fact') this.facts.add(entry)
     this.ordered.add(entry)
     if (expires(entry)) this.expiring.add(entry)
     if (entry.isUnembedded) this.unembedded.add(entry)
@@ -220,6 +223,7 @@ export class Bank {
     const bySequence = new Map<string, Entry[]>()
     for (const entry of removed) {
       this.byId.delete(entry.id)
+      this.facts.delete(entry)
       if (this.byFingerprint.get(entry.fingerprint) === entry) this.byFingerprint.delete(entry.fingerprint)
       const { key: slot, memoryId } = entry.memory
       if (slot !== null && this.byKey.get(slot) === entry) this.byKey.delete(slot)

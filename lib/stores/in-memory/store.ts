@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { bankKeyString, type BankKey } from '../../access/context.js'
 import { giveWay, isDue } from '../../base/event-loop.js'
 import { compareText } from '../../text/normal-form.js'
+import type { ExtractionJob, HeldExtractions } from '../extraction-queue.js'
 import { compileFilters } from '../filters.js'
 import { optionalValues } from '../memory-fields.js'
 import { TokenCount } from '../../text/tokens.js'
@@ -9,13 +10,14 @@ import {
   type BankStatistics, type BankSummary, byMemoryId, type ChangedMemory, type ConversationSummary, type DayCounts,
   type DayRange, type DocumentReplacement, type ImportOptions, type ImportOutcome, type InsertOptions,
   type InsertOutcome, type LateVectors, type ListBanksRequest, type ListConversationsRequest, type ListFilters,
-  type ListRequest, type Memory, memoryOf, type Neighbourhood, type NeighboursRequest, type NewMemory, type Part,
-  partsOf, type RemovedBank, type RemoveOptions, type RemoveOutcome, type Revision, type Scan, type SearchRequest,
-  type SearchResult, type Selector, type StoredMemory, type StoreHealth, type Unembedded, type VectorStore,
-  type Version, type WriteOptions,
+  type ListRequest, type Memory, MemoryChangedError, memoryOf, type Neighbourhood, type NeighboursRequest,
+  type NewMemory, type Part, partsOf, type RemovedBank, type RemoveOptions, type RemoveOutcome, type Revision,
+  type Scan, type SearchRequest, type SearchResult, type Selector, type StoredMemory, type StoreHealth,
+  type Unembedded, type VectorStore, type Version, type WriteOptions,
 } from '../vector-store.js'
 import { configBytes, InMemoryBankConfigs } from './bank-configs.js'
 import { Bank, Capacity, Entry, neededBytes } from './bank.js'
+import { ExtractionJobs } from './extraction-jobs.js'
 import { InMemoryProposals } from './proposals.js'
 import {
   collectStatistics, conversationsPage, countDays, countUpTo, listPage, neighbourhood, noStatistics, summarise,
@@ -24,7 +26,8 @@ import {
 import { searchBanks } from './search.js'
 import { placeIn, SortedList } from './sorted-list.js'
 import {
-  earlierOf, planImportInto, planInsertInto, planReplacementIn, planRevision, removalOf, requireNew, select,
+  derivedOnlyFrom, earlierOf, planImportInto, planInsertInto, planReplacementIn, planRevision, removalOf, requireNew,
+  select,
   type WritePlan,
 } from './writes.js'
 
@@ -51,6 +54,7 @@ export class InMemoryVectorStore implements VectorStore {
   #ordered = new SortedList<Bank>((a, b) => compareKeys(a.key, b.key))
   /** By bank: the memories that were removed, for `countRemovedAfter`. */
   readonly #removed = new Map<string, Array<{ removedAt: number, retainedAt: number }>>()
+  readonly #extractions = new ExtractionJobs()
 
   /**
    * @param maximumBytes maximum estimated bytes of memories and of the configuration of banks. Default: two fifths of
@@ -309,11 +313,28 @@ export class InMemoryVectorStore implements VectorStore {
     return { memoryCount, configRemoved: this.bankConfigs.remove(key, now) }
   }
 
+  async dueExtractions (request: { now: number, limit: number }): Promise<BankKey[]> {
+    return this.#extractions.due(request)
+  }
+
+  async takeExtractions (
+    key: BankKey, request: { now: number, until: number, limit: number },
+  ): Promise<ExtractionJob[]> {
+    return this.#extractions.take(key, request)
+  }
+
+  async settleExtractions (
+    key: BankKey, held: HeldExtractions, retry?: { retryAt: number, isCounted: boolean },
+  ): Promise<void> {
+    this.#extractions.settle(key, held, retry)
+  }
+
   async close (): Promise<void> {
     for (const bank of this.#ordered.items) this.#capacity.usedBytes -= bank.bytes
     this.#banks.clear()
     this.#ordered = new SortedList<Bank>((a, b) => compareKeys(a.key, b.key))
     this.bankConfigs.clear()
+    this.#extractions.clear()
   }
 
   /** The keys of banks in order; with a tenant and a bank id that key, whether or not it exists. */
@@ -351,8 +372,8 @@ export class InMemoryVectorStore implements VectorStore {
 
   /** @param besides is done with the write; its bytes have to fit too */
   async #write<T> (
-    key: BankKey, { now, signal }: WriteOptions, memories: readonly NewMemory[], plan: (bank: Bank) => WritePlan<T>,
-    besides?: { bytes: number, apply: () => void },
+    key: BankKey, { now, signal, extract, extracted }: WriteOptions, memories: readonly NewMemory[],
+    plan: (bank: Bank) => WritePlan<T>, besides?: { bytes: number, apply: () => void },
   ): Promise<T> {
     await this.#bank(key, now)
     const release = isLong(memories) ? await this.#hold(bankKeyString(key)) : undefined
@@ -360,7 +381,8 @@ export class InMemoryVectorStore implements VectorStore {
       signal?.throwIfAborted()
       // Unless the bank is held, nothing is awaited until the end. Another write may have created it or removed it.
       const bank = this.#banks.get(bankKeyString(key)) ?? new Bank(key)
-      const { added, removed, addedPast = [], removedPast = [], outcome } = plan(bank)
+      if (extracted !== undefined && !this.#extractions.areHeld(key, extracted)) throw new MemoryChangedError()
+      const { added, removed, addedPast = [], removedPast = [], gone = [], outcome } = plan(bank)
       if (release !== undefined) await giveWay()
       const entries = added.map((memory) => new Entry(memory))
       const entriesPast = addedPast.map((memory) => new Entry(memory))
@@ -370,9 +392,12 @@ export class InMemoryVectorStore implements VectorStore {
       // Other writes must not take the bytes of a long one meanwhile.
       const reserved = release === undefined ? 0 : bytes
       this.#capacity.usedBytes += reserved
-      await this.#apply(
-        bank, { entries, added, removed, entriesPast, addedPast, removedPast }, release !== undefined, besides?.apply,
-      )
+      const change = { entries, added, removed, entriesPast, addedPast, removedPast, gone }
+      await this.#apply(bank, change, release !== undefined, () => {
+        besides?.apply()
+        if (extracted !== undefined) this.#extractions.settle(key, extracted)
+        if (extract === true) this.#extractions.note(key, added.map(({ memoryId }) => memoryId), now)
+      })
       this.#capacity.usedBytes -= reserved
       return outcome
     } finally {
@@ -396,13 +421,15 @@ export class InMemoryVectorStore implements VectorStore {
   /** @param isHeld whether others wait for the bank; nothing is awaited otherwise @param besides is done at the end */
   async #apply (
     bank: Bank,
-    { entries, added, removed, entriesPast = [], addedPast = [], removedPast = [] }: Omit<
+    { entries, added, entriesPast = [], addedPast = [], gone = [], ...without }: Omit<
       WritePlan<unknown>, 'outcome'
     > & { entries: readonly Entry[], entriesPast?: readonly Entry[] },
     isHeld = false, besides?: () => void,
   ): Promise<void> {
     const before = bank.bytes
     const isEmpty = bank.extent === 0
+    const { removed, removedPast } = withDerived(bank, without, gone)
+    this.#extractions.drop(bank.key, gone.map(({ memory }) => memory.memoryId))
     if (removed.length + removedPast.length === bank.extent && added.length + addedPast.length === 0) {
       if (!isEmpty) this.#drop(bank, before)
     } else {
@@ -431,10 +458,23 @@ export class InMemoryVectorStore implements VectorStore {
   }
 
   #drop (bank: Bank, bytes: number): void {
+    this.#extractions.drop(bank.key)
     this.#banks.delete(bank.id)
     this.#ordered.remove([bank])
     this.#capacity.usedBytes -= bytes
   }
+}
+
+/** What a write removes, with the facts that go with it. */
+function withDerived (
+  bank: Bank, { removed, removedPast = [] }: Pick<WritePlan<unknown>, 'removed' | 'removedPast'>,
+  gone: readonly Entry[],
+): { removed: readonly Entry[], removedPast: readonly Entry[] } {
+  const derived = gone.length === 0 ? [] : derivedOnlyFrom(bank, gone)
+  if (derived.length === 0) return { removed, removedPast }
+  const known = new Set([...removed, ...removedPast])
+  const facts = removalOf(bank, derived.filter((entry) => !known.has(entry)))
+  return { removed: [...removed, ...facts.removed], removedPast: [...removedPast, ...facts.removedPast] }
 }
 
 function bankPart (bank: Bank, part: Part): Bank {

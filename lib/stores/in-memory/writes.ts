@@ -15,6 +15,8 @@ export interface WritePlan<T> {
   /** With `endedAt`. */
   addedPast?: readonly EntrySource[]
   removedPast?: readonly Entry[]
+  /** The last versions of the memories that it removes with all their versions; they are among the removed. */
+  gone?: readonly Entry[]
   outcome: T
 }
 
@@ -41,12 +43,13 @@ export function planInsertInto (
   const taken = [...plan.added, ...plan.addedPast].find(({ memoryId }) => bank.last(memoryId) !== undefined)
   if (taken !== undefined) throw new Error(`The memory id ${taken.memoryId} is taken`)
   const revised = planRevisions(bank, plan.revisions)
-  const removed = plan.removed.map(({ entry }) => entry)
+  const removal = removalOf(bank, plan.removed.map(({ entry }) => entry))
   return {
     added: [...plan.added, ...revised.added],
-    removed: [...removed, ...revised.removed],
+    removed: [...removal.removed, ...revised.removed],
     addedPast: [...plan.addedPast.map((memory) => ({ ...memory, endedAt: null })), ...revised.addedPast],
-    removedPast: [...revised.removedPast, ...removed.flatMap((entry) => earlierOf(bank, entry))],
+    removedPast: [...revised.removedPast, ...removal.removedPast],
+    gone: removal.gone,
     outcome: plan.outcome,
   }
 }
@@ -57,9 +60,14 @@ export function planReplacementIn (
   if (!keep.every((id) => bank.byId.has(id))) throw new MemoryChangedError()
   const staying = new Set(keep)
   const repeated = new Set(memories.map(({ fingerprint }) => fingerprint))
+  const stays = (memoryId: string) => (
+    staying.has(memoryId) || repeated.has(bank.byId.get(memoryId)?.fingerprint ?? '')
+  )
+  // A fact stays with a memory that it is derived from.
   const outdated = new Set(documentIds.flatMap((id) => [
     ...bank.document(id).filter(({ memory, fingerprint }) => (
-      !staying.has(memory.memoryId) && !repeated.has(fingerprint)
+      !staying.has(memory.memoryId) && !repeated.has(fingerprint) &&
+      !(memory.kind === 'fact' && memory.derivedFrom.some(stays))
     )),
     ...bank.past.document(id).filter(({ isLast }) => isLast),
   ]))
@@ -69,6 +77,7 @@ export function planReplacementIn (
     ...insertion,
     removed: [...insertion.removed, ...removal.removed],
     removedPast: [...insertion.removedPast!, ...removal.removedPast],
+    gone: [...insertion.gone!, ...removal.gone],
   }
 }
 
@@ -103,6 +112,7 @@ export function planImportInto (
     ],
     removed: [...removal.removed, ...next],
     removedPast: removal.removedPast,
+    gone: removal.gone,
     outcome: plan.outcome,
   }
 }
@@ -151,7 +161,17 @@ export function earlierOf (bank: Bank, { memory: { memoryId } }: Entry): readonl
 export function removalOf (bank: Bank, entries: readonly Entry[]) {
   const [removed, last] = [[] as Entry[], [] as Entry[]]
   for (const entry of entries) (bank.partOf(entry) === bank ? removed : last).push(entry)
-  return { removed, removedPast: [...last, ...entries.flatMap((entry) => earlierOf(bank, entry))] }
+  return { removed, removedPast: [...last, ...entries.flatMap((entry) => earlierOf(bank, entry))], gone: entries }
+}
+
+/** The facts, as their last versions, of which no source is left without these memories. */
+export function derivedOnlyFrom (bank: Bank, gone: readonly Entry[]): readonly Entry[] {
+  const facts = [...bank.facts, ...bank.hasPast ? bank.past.facts : []].filter(({ isLast }) => isLast)
+  if (facts.length === 0) return []
+  const ids = new Set(gone.map(({ memory }) => memory.memoryId))
+  return facts.filter(({ memory: { derivedFrom } }) => (
+    derivedFrom.some((id) => ids.has(id)) && derivedFrom.every((id) => ids.has(id) || bank.last(id) === undefined)
+  ))
 }
 
 /** The last versions of the memories of the bank that a selector selects, as of the call. */

@@ -22,6 +22,8 @@ export const EXPIRED_BATCH = 500
 const ID_LENGTH = 36
 /** Maximum number of memories that one statement removes; it keeps the places of all their postings in memory. */
 const BATCH = 100
+/** Maximum number of removed memories whose facts are looked for at once, among all facts of the bank. */
+const DERIVED_BATCH = 5000
 
 /** Selects memories of a bank; `expired` a batch of them. */
 type Choice = Selector | { kind: 'expired' }
@@ -69,8 +71,18 @@ function hasPast (schema: string): string {
   return `exists (select 1 from ${schema}.memories_past h where h.bank_key = $1)`
 }
 
+/** A bank has facts, or memories from which some are to be derived. */
+function hasDerived (schema: string): string {
+  const facts = (part: Part) => (
+    `exists (select 1 from ${schema}.memories${suffixOf(part)} f where f.bank_key = $1 and f.kind = 'fact')`
+  )
+  return `(exists (select 1 from ${schema}.extraction_jobs j where j.bank_key = $1)
+    or ${facts('current')} or ${facts('past')})`
+}
+
 /**
- * Locks the chosen memories of a part. `has_past`: whether the bank has anything in memories_past. `is_partial`, except
+ * Locks the chosen memories of a part. `has_past`: whether the bank has anything in memories_past; `has_derived`:
+ * whether it has facts or is to have some. `is_partial`, except
  * for `expired`: memories were deleted, moved, or replaced under their ids, while the statement waited for their locks.
  * @returns undefined when no memory can be selected
  */
@@ -80,7 +92,7 @@ export function lockStatement (
   const found = chosen(schema, bank, part, choice, now)
   if (found === undefined) return undefined
   const { condition, parameters: { values } } = found
-  const past = `,\n  ${hasPast(schema)} as has_past`
+  const past = `,\n  ${hasPast(schema)} as has_past, ${hasDerived(schema)} as has_derived`
   if (choice.kind === 'expired') {
     return { text: lock(schema, condition, { part, limit: ` limit ${EXPIRED_BATCH}`, more: past }), values }
   }
@@ -230,6 +242,8 @@ export async function removeAll (
   { now, shard, idLimit }: { now: number, shard: number, idLimit: number },
 ): Promise<RemoveOutcome> {
   const key = bankParameters(bank)
+  // First, so that facts which are being derived are either seen by what follows or never stored.
+  await tx.query(`delete from ${schema}.extraction_jobs j where j.bank_key = $1`, key)
   await tx.query(noteAllRemoved(schema), [...key, now])
   const [row] = await tx.query<RemovedRow & Counts>(removeBankStatement(schema), [...key, now, idLimit])
   const outcome = toOutcome(row!)
@@ -261,18 +275,26 @@ export async function removeOutdated (
     if (present.length < new Set(keep).size) throw new MemoryChangedError()
   }
   const ofDocument = `m.document_id = any($3::text[]) and ${liveAt('m', '$2::float8::bigint')}`
+  // A fact stays with a memory that it is derived from.
   const outdated = lock(schema, `${ofDocument} and m.memory_id <> all($4::text[]::uuid[])
-    and m.fingerprint <> all($5::text[])`, { more: `,\n  ${hasPast(schema)} as has_past` })
-  const [found] = await tx.query<{ ids: string, has_past: boolean }>(outdated, [
+    and m.fingerprint <> all($5::text[]) and not (m.kind = 'fact' and exists (
+      select 1 from ${schema}.memories o where o.bank_key = $1 and o.memory_id = any(m.derived_from)
+        and (o.memory_id = any($4::text[]::uuid[]) or o.fingerprint = any($5::text[]))
+    ))`, { more: `,\n  ${hasPast(schema)} as has_past, ${hasDerived(schema)} as has_derived` })
+  const [found] = await tx.query<{ ids: string, has_past: boolean, has_derived: boolean }>(outdated, [
     ...key, now, documentIds, keep, memories.map(({ fingerprint }) => fingerprint),
   ])
+  const removed = [...idsOf(found!)]
   if (found!.has_past) {
     const [past] = await tx.query<{ ids: string }>(
       lock(schema, `${ofDocument} and m.version_of is null`, { part: 'past' }), [...key, now, documentIds],
     )
-    await removePast(tx, schema, bank, [...idsOf(past!), ...idsOf(found!)])
+    for (const id of idsOf(past!)) removed.push(id)
+    await removePast(tx, schema, bank, removed)
   }
-  return await removeLocked(tx, schema, bank, idsOf(found!))
+  const counts = await removeLocked(tx, schema, bank, idsOf(found!))
+  if (found!.has_derived) addCounts(counts, await removeDerived(tx, schema, bank, removed, { isKnown: true }))
+  return counts
 }
 
 /**
@@ -302,7 +324,9 @@ export async function removeLowerTrust (
   const replaced = new Map(removed.filter((row) => !hasExpired(row, now)).map((row) => [row.fingerprint, row]))
   const ids = removed.map(({ memory_id: id }) => id)
   await removePast(tx, schema, bank, ids)
-  return { counts: await removeLocked(tx, schema, bank, ids), replaced }
+  const counts = await removeLocked(tx, schema, bank, ids)
+  addCounts(counts, await removeDerived(tx, schema, bank, ids))
+  return { counts, replaced }
 }
 
 /**
@@ -315,16 +339,19 @@ export async function removeChosen (
   { now, shard, idLimit }: { now: number, shard: number, idLimit: number },
 ): Promise<RemoveOutcome> {
   const outcome = { count: 0, memoryIds: [] as string[] }
+  /** Of a bank with facts. */
+  const removed: string[] = []
   let isPast = false
   for (const part of ['current', 'past'] as const) {
     if (part === 'past' && !isPast) break
     const locking = lockStatement(schema, bank, part, choice, now)
     if (locking === undefined) break
-    const [found] = await tx.query<{ ids: string, is_partial?: boolean, has_past: boolean }>(
+    const [found] = await tx.query<{ ids: string, is_partial?: boolean, has_past: boolean, has_derived: boolean }>(
       locking.text, locking.values,
     )
     requireComplete(found!)
     isPast = found!.has_past
+    if (found!.has_derived) for (const id of idsOf(found!)) removed.push(id)
     // What has expired was not removed by anybody, and is not told of.
     if (choice.kind !== 'expired') {
       for (const some of batchesOf(idsOf(found!))) {
@@ -338,7 +365,56 @@ export async function removeChosen (
     outcome.count += found!.ids.length / ID_LENGTH
     outcome.memoryIds.push(...idsOf(found!, idLimit - outcome.memoryIds.length))
   }
+  const notedAt = choice.kind === 'expired' ? undefined : now
+  const derived = await removeDerived(tx, schema, bank, removed, { isKnown: true, notedAt })
+  await countChange(tx, schema, bank, shard, derived)
   return outcome
+}
+
+/** $1 bank, $2 ids of removed memories: the condition of facts `m` of which no source is left. */
+function withoutSources (schema: string): string {
+  const source = (part: Part) => `exists (
+    select 1 from ${schema}.memories${suffixOf(part)} o where o.bank_key = $1 and o.memory_id = any(m.derived_from)
+      ${part === 'past' ? 'and o.version_of is null' : ''}
+  )`
+  return `m.kind = 'fact' and m.derived_from && $2::text[]::uuid[]
+    and not ${source('current')} and not ${source('past')}`
+}
+
+/**
+ * Removes what was derived from removed memories, and from no other, and ends what is to be derived from them. The
+ * latter comes first: it waits for a transaction that is storing facts of them, which the next statement then sees.
+ * @param options.isKnown whether the bank is known to have facts or extractions
+ * @param options.notedAt when the removal is noted, if it is
+ * @returns as removeLocked
+ */
+export async function removeDerived (
+  tx: Queries, schema: string, bank: BankKey, memoryIds: readonly string[],
+  { isKnown = false, notedAt }: { isKnown?: boolean, notedAt?: number | undefined } = {},
+): Promise<Counts> {
+  const counts = { ...NO_COUNTS }
+  if (memoryIds.length === 0) return counts
+  const key = bankParameters(bank)
+  if (!isKnown) {
+    const [found] = await tx.query<{ has_derived: boolean }>(`select ${hasDerived(schema)} as has_derived`, key)
+    if (!found!.has_derived) return counts
+  }
+  for (const some of batchesOf(memoryIds, DERIVED_BATCH)) {
+    await tx.query(
+      `delete from ${schema}.extraction_jobs j where j.bank_key = $1 and j.memory_id = any($2::text[]::uuid[])`,
+      [...key, some],
+    )
+    for (const part of ['current', 'past'] as const) {
+      const conditions = withoutSources(schema) + (part === 'past' ? ' and m.version_of is null' : '')
+      const [found] = await tx.query<{ ids: string }>(lock(schema, conditions, { part }), [...key, some])
+      const facts = [...idsOf(found!)]
+      if (facts.length === 0) continue
+      if (notedAt !== undefined) await tx.query(noteRemoved(schema, part), [...key, facts, notedAt])
+      await removePast(tx, schema, bank, facts)
+      if (part === 'current') addCounts(counts, await removeLocked(tx, schema, bank, facts))
+    }
+  }
+  return counts
 }
 
 /** The ids of a text of `lock`, or the first of them. */
@@ -371,11 +447,11 @@ export async function removeLocked (
   return counts
 }
 
-function * batchesOf (memoryIds: Iterable<string>): Generator<string[]> {
+function * batchesOf (memoryIds: Iterable<string>, size = BATCH): Generator<string[]> {
   let some: string[] = []
   for (const id of memoryIds) {
     some.push(id)
-    if (some.length < BATCH) continue
+    if (some.length < size) continue
     yield some
     some = []
   }

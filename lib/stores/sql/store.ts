@@ -1,6 +1,7 @@
 import type { BankKey } from '../../access/context.js'
 import { messageOf } from '../../base/message-of.js'
 import type { Semaphore } from '../../base/semaphore.js'
+import type { ExtractionJob, HeldExtractions } from '../extraction-queue.js'
 import type {
   BankStatistics, BankSummary, ConversationSummary, DayCounts, DayRange, DocumentReplacement, EmbeddingSpace,
   ImportOptions, ImportOutcome, InsertOptions, InsertOutcome, LateVectors, ListBanksRequest, ListConversationsRequest,
@@ -10,6 +11,7 @@ import type {
 } from '../vector-store.js'
 import { SqlBankConfigs } from './bank-configs.js'
 import type { Distribution } from './distribution.js'
+import { dueExtractions, settleExtractions, takeExtractions } from './extraction-jobs.js'
 import { busySemaphore, type Executor, type ReadOptions } from './executor.js'
 import { Readiness, readMigrations } from './migrations.js'
 import { SqlProposals } from './proposals.js'
@@ -220,6 +222,22 @@ export class SqlVectorStore extends SqlReader implements VectorStore {
 
   async adjustUsage (entries: readonly UsageEntry[]): Promise<void> {
     await adjustUsage(this.#executor, this.#options.schema, entries)
+  }
+
+  async dueExtractions (request: { now: number, limit: number }): Promise<BankKey[]> {
+    return await dueExtractions(this.#executor, this.#options.schema, request)
+  }
+
+  async takeExtractions (
+    bank: BankKey, request: { now: number, until: number, limit: number },
+  ): Promise<ExtractionJob[]> {
+    return await takeExtractions(this.#executor, this.#options.schema, bank, request)
+  }
+
+  async settleExtractions (
+    bank: BankKey, held: HeldExtractions, retry?: { retryAt: number, isCounted: boolean },
+  ): Promise<void> {
+    await settleExtractions(this.#executor, this.#options.schema, bank, held, retry)
   }
 
   async close (): Promise<void> {

@@ -35,8 +35,7 @@ const ANALYZE_FROM = 250
 const ANALYZE_UP_TO = 100_000
 const TABLES = [
   'memories', 'postings', 'embeddings', 'memories_past', 'postings_past', 'embeddings_past', 'removed_memories',
-  'proposals',
-  'bank_statistics', 'bank_locks', 'idempotency_keys', 'embedding_spaces',
+  'proposals', 'extraction_jobs', 'bank_statistics', 'bank_locks', 'idempotency_keys', 'embedding_spaces',
   'daily_usage', 'rate_limits', 'bank_configurations', 'bank_configuration_history', 'bank_configuration_changes',
 ]
 /** The condition on the summed statistics of a bank without memories. Lengths are fractions, so they may not add up. */

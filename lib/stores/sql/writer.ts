@@ -11,6 +11,7 @@ import {
 } from '../vector-store.js'
 import type { SqlBankConfigs } from './bank-configs.js'
 import { lockStandings, planImport } from './conflicts.js'
+import { endExtractions, noteExtractions } from './extraction-jobs.js'
 import {
   type Executor, isSerializationFailure, isUniqueViolation, retrySerializationFailures, serializationFailure, SqlError,
   type Transaction, type TransactionOptions,
@@ -21,8 +22,8 @@ import {
   addCounts, type Counts, type Insertion, type InsertionContext, insertMemories, isOneBatch, NO_COUNTS,
 } from './insertion.js'
 import {
-  countChange, dryRunStatement, removeAll, removeChosen, type RemovedRow, removeLocked, removeLowerTrust,
-  removeOutdated, removePast, toOutcome,
+  countChange, dryRunStatement, removeAll, removeChosen, removeDerived, type RemovedRow, removeLocked,
+  removeLowerTrust, removeOutdated, removePast, toOutcome,
 } from './removal.js'
 import { insertEarlier, keepVersions, lockRevised, redactVersion, reviseLocked } from './revision.js'
 import { bankParameters } from './rows.js'
@@ -83,11 +84,12 @@ export class SqlWriter {
   }
 
   async insert (
-    bank: BankKey, memories: readonly NewMemory[], { now, idempotency, signal, expectNew }: InsertOptions,
+    bank: BankKey, memories: readonly NewMemory[], options: InsertOptions,
   ): Promise<InsertOutcome[]> {
-    if (memories.length === 0 && idempotency === undefined) return []
+    const { now, idempotency, signal, expectNew, extract, extracted } = options
+    if (memories.length === 0 && idempotency === undefined && extracted === undefined) return []
     const work = await this.#begin(bank, memories, now)
-    const write = { memories, now, idempotency, signal }
+    const write = { ...options, memories }
     if (memories.some(takesPlace)) {
       return await this.#runAlone(bank, write, async (tx, changes) => {
         const outcomes = await this.#insertPlanned(tx, memories, { ...NO_COUNTS }, work, changes)
@@ -95,7 +97,8 @@ export class SqlWriter {
         return outcomes
       }, { bulk: memories.length > 1 })
     }
-    if (memories.length === 1 && idempotency === undefined && work.distribution === 'none') {
+    const isAlone = memories.length === 1 && idempotency === undefined && extract !== true && extracted === undefined
+    if (isAlone && work.distribution === 'none') {
       const insertion = await this.#insertAlone(memories, work, signal)
       if (insertion !== undefined) {
         const { outcomes, counts, unembedded } = insertion
@@ -115,10 +118,11 @@ export class SqlWriter {
 
   async replaceDocuments (
     bank: BankKey, replacement: DocumentReplacement, memories: readonly NewMemory[],
-    { now, idempotency, signal }: WriteOptions,
+    options: WriteOptions,
   ): Promise<InsertOutcome[]> {
+    const { now } = options
     const work = await this.#begin(bank, memories, now)
-    return await this.#runAlone(bank, { memories, now, idempotency, signal }, async (tx, changes) => {
+    return await this.#runAlone(bank, { ...options, memories }, async (tx, changes) => {
       const removedCounts = await removeOutdated(tx, work.schema, bank, replacement, memories, now)
       changes.memories -= removedCounts.memories
       if (memories.some(takesPlace)) return await this.#insertPlanned(tx, memories, removedCounts, work, changes)
@@ -129,15 +133,16 @@ export class SqlWriter {
   }
 
   async import (
-    bank: BankKey, memories: readonly NewMemory[], { now, onConflict, idempotency, config, signal }: ImportOptions,
+    bank: BankKey, memories: readonly NewMemory[], { onConflict, config, ...options }: ImportOptions,
   ): Promise<ImportOutcome> {
+    const { now, idempotency } = options
     if (memories.length === 0 && config === undefined && idempotency === undefined) {
       return { imported: 0, skipped: 0, overwritten: 0 }
     }
     const work = await this.#begin(bank, memories, now)
     const { schema } = work
     const ordered = memories.toSorted((a, b) => compareText(a.memoryId, b.memoryId))
-    return await this.#runAlone(bank, { memories, now, idempotency, signal }, async (tx, changes) => {
+    return await this.#runAlone(bank, { ...options, memories }, async (tx, changes) => {
       const plan = await planImport(tx, { schema, bank, memories, ordered, onConflict, now })
       const revises = new Map(plan.added.flatMap((memory) => onConflict !== 'revise' || memory.revises === undefined
         ? []
@@ -236,7 +241,10 @@ export class SqlWriter {
     let changes: Changes
     const once = async () => await this.#options.executor.transaction(async (tx) => {
       changes = { memories: 0, unembedded: 0 }
+      const { memories = [], now, extract, extracted } = write
+      if (extracted !== undefined) await endExtractions(tx, this.#options.schema, bank, extracted)
       const outcome = await work(tx, changes)
+      if (extract === true) await noteExtractions(tx, this.#options.schema, bank, memories, now)
       if (idempotency !== undefined) await this.#keepRecord(tx, bank, idempotency, outcome, write.now)
       return outcome
     }, { ...options, signal })
@@ -344,9 +352,12 @@ returning k.key`, [
   ): Promise<Counts> {
     const { schema } = this.#options
     const ids = rows.map(({ memory_id: id }) => id)
-    await removePast(tx, schema, bank, ids.filter((id) => !revised.has(id)))
-    return await removeLocked(tx, schema, bank, rows.filter(({ part }) => part === 'current')
+    const gone = ids.filter((id) => !revised.has(id))
+    await removePast(tx, schema, bank, gone)
+    const counts = await removeLocked(tx, schema, bank, rows.filter(({ part }) => part === 'current')
       .map(({ memory_id: id }) => id))
+    addCounts(counts, await removeDerived(tx, schema, bank, gone))
+    return counts
   }
 
   /**

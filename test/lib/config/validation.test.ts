@@ -63,7 +63,7 @@ await t.test('each problem is one sentence with the path, the value and the rule
       '"llm_provider", "llm_provider_config", "embedding_provider", "embedding_provider_config", "reranker", ' +
       '"reranker_config", "access_control", "access_grants", "banks", "profiles", "identity", ' +
       '"bounds", "mcp", "console", "homeostasis", "limits_store", "barriers", "signal_quality", "retrieval", ' +
-      '"reflect", "escalation", "prices", "sources"',
+      '"reflect", "extraction", "escalation", "prices", "sources"',
   }
   for (const [yaml, sentence] of Object.entries(cases)) t.same(yamlProblems(yaml), [sentence], yaml)
 })

@@ -51,6 +51,7 @@ await t.test('all records are passed on', async (t) => {
     stage: (...one) => { told.push(one) },
     refused: (what) => { told.push(what) },
     modelCall: (record) => { told.push(record) },
+    extracted: (...one) => { told.push(one) },
   })
   const record: ModelCallRecord = {
     kind: 'reranker', provider: 'p', model: 'm', purpose: 'rerank', outcome: 'ok', durationMs: 1,
@@ -58,5 +59,6 @@ await t.test('all records are passed on', async (t) => {
   telemetry.stage('embed', 2)
   telemetry.refused('access')
   telemetry.modelCall(record)
-  t.same(told, [['embed', 2], 'access', record])
+  telemetry.extracted('done', 3)
+  t.same(told, [['embed', 2], 'access', record, ['done', 3]])
 })

@@ -14,7 +14,10 @@ function observed (more: Partial<EmbeddingProvider> = {}) {
     dimensions: 2, fusionWeight: 0.5, embed: async (texts) => texts.map(() => Float32Array.of(1, 0)), ...more,
   }
   const telemetry = {
-    stage: () => {}, refused: () => {}, modelCall: (record: ModelCallRecord) => { told.push(record) },
+    stage: () => {},
+    refused: () => {},
+    extracted: () => {},
+    modelCall: (record: ModelCallRecord) => { told.push(record) },
   }
   return {
     told,

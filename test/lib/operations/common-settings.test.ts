@@ -5,7 +5,9 @@ import { commonSettings, readFileSettings, resolveBank } from '../../../lib/oper
 
 /** The weights of the strategies in a request on banks with these configurations. */
 function weightsOf (file: FileConfig, ...banks: BankConfiguration[]) {
-  const settings = readFileSettings({ file, settings: settingsOf(file) }, { semanticWeight: 1, hasReranker: false })
+  const settings = readFileSettings({ file, settings: settingsOf(file) }, {
+    semanticWeight: 1, hasReranker: false, canExtract: false,
+  })
   return commonSettings(
     banks.map((own, index) => resolveBank({ tenantId: null, bankId: `b${index}` }, own, settings)), settings,
   ).retrieval.weights

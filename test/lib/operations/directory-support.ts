@@ -60,7 +60,7 @@ export function setUp ({ isShared = true, file = {} } = {}) {
   const store = new ScriptedStore(isShared)
   const access = new AccessControl({ enabled: false, defaultPolicy: 'open', ownerPatterns: [], grants: [] })
   const settingsOf = (content: FileConfig) => readFileSettings({ file: content, settings: allSettingsOf(content) }, {
-    semanticWeight: 0, hasReranker: false,
+    semanticWeight: 0, hasReranker: false, canExtract: false,
   })
   const live = new LiveSettings(settingsOf(file), access)
   const warnings: string[] = []

@@ -1275,6 +1275,22 @@ export interface components {
                  */
                 min_trust?: "suspect" | "untrusted" | "trusted";
             };
+            /** @description Facts that the language model derives from memories: [extraction.md](extraction.md). */
+            extraction?: {
+                /**
+                 * @description facts: the language model derives facts from what is stored from then on; they are memories of their own, beside it. Needs a language model that answers in JSON. Default off.
+                 * @enum {string}
+                 */
+                mode?: "off" | "facts";
+                /** @description What to look for, in the words of the owner of the bank. */
+                instructions?: string;
+                /** @description Maximum number of facts from one call of the language model; further ones are dropped. 0: none are derived, and a bank cannot ask for any. Default 20. */
+                max_facts_per_job?: number;
+                /** @description Maximum tokens of an answer of the language model. Default 4000. */
+                max_output_tokens?: number;
+                /** @description Maximum milliseconds of a call of the language model; one attempt may take three quarters of the longest `reflect.timeout_ms` of the file. Default 60000. */
+                timeout_ms?: number;
+            };
             /** @description The purpose of the bank and the tone of answers from it. Reflect passes this text to the language model; it never counts as evidence. */
             mission?: string;
         };

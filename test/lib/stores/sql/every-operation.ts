@@ -83,6 +83,7 @@ export async function everyOperation (store: SqlVectorStore, key: BankKey): Prom
     await newMemories(['New.'], { documentId: 'diary' }), { now: NOW },
   )
   await everyChange(store, key)
+  await everyExtraction(store, key)
   const change = { updatedAt: NOW, updatedBy: null }
   await store.bankConfigs.write(key, { document: '{}', ...change })
   await store.bankConfigs.write(key, { document: null, ...change })
@@ -99,6 +100,23 @@ export async function everyOperation (store: SqlVectorStore, key: BankKey): Prom
   await store.remove(key, { kind: 'all' }, { ...REMOVE, dryRun: true })
   await store.remove(key, { kind: 'all' }, REMOVE)
   await store.removeBank(key, NOW)
+}
+
+/** Notes extractions, takes, settles and ends them, and removes what facts come from. */
+async function everyExtraction (store: SqlVectorStore, key: BankKey): Promise<void> {
+  const sources = await newMemories(['A stoat hunts.', 'A stoat rests.'], { documentId: 'turns' })
+  const ids = sources.map(({ memoryId }) => memoryId).sort()
+  const fact = await newMemory('Stoats hunt.', { kind: 'fact', derivedFrom: ids, documentId: 'turns' })
+  const until = NOW + 10
+  await store.insert(key, sources, { now: NOW, extract: true })
+  await store.takeExtractions(key, { now: NOW, until, limit: 9 })
+  await store.settleExtractions(key, { memoryIds: ids, until }, { retryAt: NOW, isCounted: false })
+  await store.takeExtractions(key, { now: NOW, until, limit: 9 })
+  await store.insert(key, [fact], { now: NOW, extracted: { memoryIds: ids, until } })
+  await store.settleExtractions(key, { memoryIds: ids, until })
+  await store.replaceDocuments(key, { documentIds: ['turns'], keep: [ids[0]!] }, [], { now: NOW })
+  await store.revise(key, [nextOf({ ...fact, state: 'retired' }, 2)], { now: NOW })
+  await store.remove(key, { kind: 'ids', memoryIds: ids }, REMOVE)
 }
 
 /** Supersedes, revises, redacts and reads the past. */
