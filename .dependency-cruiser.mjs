@@ -1,4 +1,5 @@
-const ADAPTERS = '^packages/client/src/(ai-sdk|langchain|langchain-retriever|mastra|openai-agents)[.]ts$'
+const ADAPTERS =
+  '^packages/client/src/(ai-sdk|langchain|langchain-history|langchain-retriever|mastra|openai-agents)[.]ts$'
 const TOOLS = '^packages/client/src/tools/'
 
 /**

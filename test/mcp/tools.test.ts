@@ -11,7 +11,8 @@ for (const revision of REVISIONS) {
 
     const { tools } = await client.listTools()
     t.same(tools.map(({ name }) => name), [
-      'retain', 'recall', 'reflect', 'forget', 'list_banks', 'patch_memory', 'retire_memory', 'restore_memory', 'list_versions',
+      'retain', 'recall', 'reflect', 'forget', 'list_banks',
+      'patch_memory', 'retire_memory', 'restore_memory', 'list_versions',
     ])
     t.same(tools.map(({ name, annotations = {} }) => [
       name, annotations.readOnlyHint, annotations.destructiveHint, annotations.idempotentHint,
