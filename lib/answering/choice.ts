@@ -1,7 +1,8 @@
 import { dayOf } from '../base/days.js'
 import { giveWay, isDue } from '../base/event-loop.js'
 import {
-  isAssistant, readQuestion, hasWordOrMatter, statedIn, type Asked, type AskedFor, type Statement, type Told,
+  asksForPast, isAssistant, readQuestion, hasWordOrMatter, statedIn, type Asked, type AskedFor, type Statement,
+  type Told,
 } from './statements.js'
 
 /** Maximum number of sentences in an answer. */
@@ -30,6 +31,8 @@ const WEIGHTS = {
   /** It points at a picture, or reacts to what somebody else said. */
   pointer: -0.2,
   reaction: -0.3,
+  /** It was so before, which the question asks for. */
+  superseded: 0.5,
 } as const
 const SHORT_WORDS = 4
 /** The share of the question's words from which two sentences answer the same. */
@@ -122,6 +125,7 @@ export async function choose (question: string, memories: readonly Told[]): Prom
   const asked = readQuestion(question, speakers)
   const coverage = new Coverage(asked.terms, memories)
   const isName = nameTest(speakers)
+  const isPast = asksForPast(question)
   const scored: Scored[] = []
   for (const memory of memories) {
     if (isDue()) await giveWay()
@@ -130,7 +134,8 @@ export async function choose (question: string, memories: readonly Told[]): Prom
       const text = statedIn(found.text, isName)
       if (text === undefined) continue
       const statement = { ...found, text }
-      scored.push({ statement, score: scoreOf(asked, coverage, statement, memoryWords) })
+      const score = scoreOf(asked, coverage, statement, memoryWords)
+      scored.push({ statement, score: score + (isPast && memory.isSuperseded ? WEIGHTS.superseded : 0) })
     }
   }
   scored.sort((a, b) => b.score - a.score)

@@ -16,8 +16,6 @@ import { NO_ANSWER } from './marks.js'
 export interface LabelledEvidence extends Evidence {
   source: string | null
   trust: Trust
-  /** Whether another memory took its place. */
-  superseded?: boolean | undefined
   validFrom?: string | undefined
   validUntil?: string | undefined
 }
@@ -121,14 +119,6 @@ function excerptOf (
   }
   if (chosen.length === 0) return undefined
   return { text: chosen.sort((a, b) => a.start - b.start).map(({ text }) => text.trim()).join(' … '), tokens }
-}
-
-/** Words by which a question asks for what was so before. */
-const PAST = /\b(?:before|previous(?:ly)?|prior|former(?:ly)?|earlier|used to|in the past|back then|originally)\b/i
-
-/** Whether a question asks for what was so before, so that superseded memories answer it too. */
-export function asksForPast (question: string): boolean {
-  return PAST.test(question)
 }
 
 /** Number of best hits from which the search looks further. */

@@ -188,6 +188,14 @@ function isNamedIn (key: string, folded: readonly string[]): boolean {
   return first !== undefined && first !== 'user' && !isAssistant(key) && folded.includes(first)
 }
 
+/** Words by which a question asks for what was so before. */
+const PAST = /\b(?:before|previous(?:ly)?|prior|former(?:ly)?|earlier|used to|in the past|back then|originally)\b/i
+
+/** Whether a question asks for what was so before, so that superseded memories answer it too. */
+export function asksForPast (question: string): boolean {
+  return PAST.test(question)
+}
+
 /** A memory of the evidence. */
 export interface Told {
   /** Number of the evidence, from 1. */
@@ -200,6 +208,8 @@ export interface Told {
   readonly instant: number | null
   /** Whether `instant` is when the memory was stored, because it has no time of its own. */
   readonly isStoredAt: boolean
+  /** Whether another memory took its place. */
+  readonly isSuperseded: boolean
   /** How well recall ranked it, from 0 to 1. */
   readonly score: number
   /** The cosine of the question and the memory, 0 without one. */
@@ -255,6 +265,7 @@ export async function statementsIn (evidence: readonly Evidence[]): Promise<Told
       isStoredAt: occurredAt === null,
       score: memory.score ?? UNRANKED,
       similarity: memory.similarity ?? 0,
+      isSuperseded: memory.superseded === true,
       terms,
       matters,
       statements,

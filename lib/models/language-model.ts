@@ -20,6 +20,8 @@ export interface Evidence {
   score?: number
   /** The cosine of the question and the memory; absent without the semantic strategy. */
   similarity?: number | undefined
+  /** Whether another memory took its place; absent when none did. */
+  superseded?: boolean | undefined
 }
 
 /** A JSON Schema that an answer has to satisfy. */

@@ -344,12 +344,14 @@ export type Precondition = readonly string[] | 'set'
 export const UNSET_ETAG = '"r0"'
 
 /** @param etag of what is in force @throws ServiceError precondition_failed */
-export function requirePrecondition (precondition: Precondition | undefined, etag: string): void {
+export function requirePrecondition (
+  precondition: Precondition | undefined, etag: string, what = 'The configuration of the bank',
+): void {
   if (precondition === undefined) return
   const holds = precondition === 'set' ? etag !== UNSET_ETAG : precondition.includes(etag)
   if (!holds) {
     throw new ServiceError(
-      'precondition_failed', 'The configuration of the bank is not one that If-Match or If-None-Match allows',
+      'precondition_failed', `${what} is not one that If-Match or If-None-Match allows`,
     )
   }
 }

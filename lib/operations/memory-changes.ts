@@ -112,7 +112,7 @@ async function change (
   try {
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       const memory = await existing(deps, bank.key, id)
-      requirePrecondition(call.precondition, etagOf(memory))
+      requirePrecondition(call.precondition, etagOf(memory), 'The version of the memory')
       if (!isAtLeast(live.current.trust.of(call.context), memory.trust)) {
         throw new ServiceError('higher_trust', 'The memory is of higher trust than the caller')
       }

@@ -36,6 +36,10 @@ t.test('a question for what was so before is given both, and a state that is nam
   t.same(both.map(({ text, state }) => `${text} ${state}`).sort(), [
     'I live in Milan. current', 'I live in Rome. superseded',
   ])
+  const answer = (await app.post('/v1/reflect', { bank_id: 'home', query: 'Where did I live before?' })).json<{
+    answer: string
+  }>()
+  t.match(answer.answer, /^Earlier: User: "I live in Rome\." \[1\]/)
   const current = await evidence(app, 'Where did I live before?', { state: 'current' })
   t.same(current.map(({ text }) => text), ['I live in Milan.'])
   t.same((await evidence(app, 'Where do I live?')).map(({ text }) => text), ['I live in Milan.'])

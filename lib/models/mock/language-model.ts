@@ -100,7 +100,7 @@ function asQuotation (sentence: string, sources: number): string {
 
 /** @param haveSeveralDays whether memories of several days are quoted, so that their time tells them apart */
 function written ({ told, isEarlier, text }: Quotation, haveSeveralDays: boolean): string {
-  const begin = `${isEarlier ? 'Earlier: ' : ''}${introduction(told, text, haveSeveralDays)}`
+  const begin = `${isEarlier || told.isSuperseded ? 'Earlier: ' : ''}${introduction(told, text, haveSeveralDays)}`
   return `${begin}"${text}"${resolved(told, text)} [${told.source}]`
 }
 
