@@ -159,7 +159,8 @@ export class InMemoryVectorStore implements VectorStore {
         reason: null,
         fingerprint: '',
         redacted: true,
-        passages: [],
+        // The index numbers memories by their passages, so that each needs one.
+        passages: [{ start: 0, end: 0, terms: new Map<string, number>(), length: 0 }],
       }
       return { added: [], removed: [], addedPast: [emptied], removedPast: [found!], outcome: true }
     })
