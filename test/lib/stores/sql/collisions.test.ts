@@ -119,9 +119,12 @@ t.test('a filter that few memories of an indexed bank pass hides ' +
   await database.query(`insert into ${schema}.embedding_spaces values (E'\\x1fhome', $1, $2::int)`, [
     CONTRACT_SPACE.model, CONTRACT_SPACE.dimensions,
   ])
-  await database.query(`insert into ${schema}.memories select E'\\x1fhome', gen_random_uuid(), i::text, 'text', case
-    when i <= ${few} then '{few}' else '{many}' end::text[],
-    '{}', null, i, null, null, null, null, 1, 'trusted', '{0}', '{4}', '{}', 1, true, false
+  await database.query(`insert into ${schema}.memories
+      (bank_key, memory_id, fingerprint, text, tags, metadata, retained_at, changed_at, tokens, trust, version, state,
+        supersedes, kind, derived_from, passage_starts, passage_ends, terms, passages_length, embedded, question)
+    select E'\\x1fhome', gen_random_uuid(), i::text, 'text',
+      case when i <= ${few} then '{few}' else '{many}' end::text[],
+      '{}', i, i, 1, 'trusted', 1, 'current', '{}', 'memory', '{}', '{0}', '{4}', '{}', 1, true, false
     from generate_series(1, ${size}) i`)
   await database.query(`insert into ${schema}.embeddings select E'\\x1fhome', $1, m.memory_id, 0, $2::int, null,
     format(case when m.tags = '{few}' then '[-1,0,0,%s]' else '[1,0,0,%s]' end, random())::halfvec
