@@ -37,8 +37,9 @@ export const redactVersion = operation({
   tag: 'memory',
   permission: 'forget',
   summary: 'Empty an earlier version of a memory',
-  description: 'Permanently removes what a version said; that there was one, and who made it when, stays. The last ' +
-    'version is not redacted but changed, or the memory forgotten.',
+  description: 'Permanently removes what a version said, and the facts that were derived from the memory; that there ' +
+    'was a version, and who made it when, stays. The last version is not redacted but changed, or the memory ' +
+    'forgotten.',
   request: strict({ ...OneMemory, version: Type.Integer({ minimum: 1, description: 'Number of the version.' }) }),
   answer: RedactAnswer,
   errors: [...LIMIT_ERRORS, 'not_found', 'not_supported'],

@@ -50,9 +50,9 @@ export function planInsert<S extends Standing> (
   const replacements = new Map<string, NewMemory>()
   const standing = (found: S | undefined) => found !== undefined && !gone.has(found.memory.memoryId) ? found : undefined
   const outcome = memories.map((given): InsertOutcome => {
-    const keeps = given.kind === 'memory' || given.key === null ||
-      maySupersede(given, keyed.get(given.key) ?? standing(existing.byKey(given.key))?.memory)
-    const memory = keeps ? given : { ...given, key: null }
+    const memory = given.kind === 'memory' || given.key === null
+      ? given
+      : besides(given, keyed.get(given.key) ?? standing(existing.byKey(given.key))?.memory)
     const earlier = added.get(memory.fingerprint)
     if (earlier !== undefined) return repeatOf(earlier, earlier.passages.length)
     const repeated = standing(existing.byFingerprint(memory.fingerprint))
@@ -100,9 +100,21 @@ export function planInsert<S extends Standing> (
   return { added: [...added.values()], addedPast, revisions, removed, outcome: corrected }
 }
 
-/** Whether a fact may take the place of the memory under its key. */
-function maySupersede (fact: Memory, other: Memory | undefined): boolean {
-  return other === undefined || (other.kind === 'fact' && isAtLeast(fact.trust, other.trust))
+/**
+ * A fact supersedes only facts, of no higher trust and not of a later time: a model may read what was said first last.
+ * Otherwise it has no key, and one of an earlier time ends when the fact under its key begins.
+ */
+function besides (fact: NewMemory, other: Memory | undefined): NewMemory {
+  if (other === undefined) return fact
+  if (other.kind !== 'fact' || !isAtLeast(fact.trust, other.trust)) return { ...fact, key: null }
+  const from = beginOf(other)
+  const own = beginOf(fact)
+  if (from === null || own === null || own >= from) return fact
+  return { ...fact, key: null, validUntil: fact.validUntil ?? from }
+}
+
+function beginOf ({ validFrom, occurredAt }: Memory): number | null {
+  return validFrom ?? occurredAt
 }
 
 function repeatOf ({ memoryId, trust }: Memory, passageCount: number): InsertOutcome {

@@ -494,7 +494,8 @@ export interface VectorStore extends Partial<ExtractionQueue> {
   /** The versions of a memory, the last one first; none when it does not exist. */
   versions? (bank: BankKey, memoryId: string, now: number): Promise<Version[]>
   /**
-   * Empties a version that is not the last.
+   * Empties a version that is not the last, and removes the facts that are derived from the memory, which may say the
+   * same; it is then noted again, as by a write with `extract`.
    * @returns whether there is such a version
    */
   redact? (bank: BankKey, memoryId: string, version: number, options: WriteOptions): Promise<boolean>

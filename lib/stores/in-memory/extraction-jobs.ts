@@ -19,6 +19,12 @@ export class ExtractionJobs {
     for (const memoryId of memoryIds) bank.jobs.set(memoryId, { attempts: 0, notBefore: now })
   }
 
+  /** Lets noted memories be taken anew: who holds one stores no facts of it. */
+  renew (key: BankKey, memoryIds: readonly string[], now: number): void {
+    const jobs = this.#jobsOf(key)
+    this.note(key, memoryIds.filter((memoryId) => jobs.has(memoryId)), now)
+  }
+
   due ({ now, limit }: { now: number, limit: number }): BankKey[] {
     return [...this.#banks.values()]
       .filter(({ jobs }) => [...jobs.values()].some(({ notBefore }) => notBefore <= now))

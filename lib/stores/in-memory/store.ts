@@ -26,9 +26,8 @@ import {
 import { searchBanks } from './search.js'
 import { placeIn, SortedList } from './sorted-list.js'
 import {
-  derivedOnlyFrom, earlierOf, planImportInto, planInsertInto, planReplacementIn, planRevision, removalOf, requireNew,
-  select,
-  type WritePlan,
+  derivedFrom, derivedOnlyFrom, earlierOf, planImportInto, planInsertInto, planReplacementIn, planRevision, removalOf,
+  requireNew, select, type WritePlan,
 } from './writes.js'
 
 /** Expired memories that are removed before the event loop may be given back. */
@@ -133,7 +132,10 @@ export class InMemoryVectorStore implements VectorStore {
   }
 
   async revise (key: BankKey, revisions: readonly Revision[], options: WriteOptions): Promise<void> {
-    await this.#write(key, options, [], (bank) => planRevision(bank, revisions))
+    const told = revisions.filter(({ passages }) => passages !== undefined).map(({ memory }) => memory.memoryId)
+    await this.#write(key, options, [], (bank) => planRevision(bank, revisions), {
+      bytes: 0, apply: () => { this.#extractions.renew(key, told, options.now) },
+    })
   }
 
   async versions (key: BankKey, memoryId: string, now: number): Promise<Version[]> {
@@ -144,6 +146,7 @@ export class InMemoryVectorStore implements VectorStore {
   }
 
   async redact (key: BankKey, memoryId: string, version: number, options: WriteOptions): Promise<boolean> {
+    let hadFacts = false
     return await this.#write(key, options, [], (bank) => {
       const found = bank.past.earlier.get(memoryId)?.find(({ memory }) => memory.version === version)
       const memory = found && toVersion(found)
@@ -162,7 +165,22 @@ export class InMemoryVectorStore implements VectorStore {
         // The index numbers memories by their passages, so that each needs one.
         passages: [{ start: 0, end: 0, terms: new Map<string, number>(), length: 0 }],
       }
-      return { added: [], removed: [], addedPast: [emptied], removedPast: [found!], outcome: true }
+      const facts = removalOf(bank, derivedFrom(bank, memoryId))
+      hadFacts = facts.gone.length > 0 && bank.byId.has(memoryId)
+      return {
+        added: [],
+        removed: facts.removed,
+        addedPast: [emptied],
+        removedPast: [found!, ...facts.removedPast],
+        gone: facts.gone,
+        outcome: true,
+      }
+    }, {
+      bytes: 0,
+      apply: () => {
+        if (hadFacts) this.#extractions.note(key, [memoryId], options.now)
+        else this.#extractions.renew(key, [memoryId], options.now)
+      },
     })
   }
 

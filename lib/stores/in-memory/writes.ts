@@ -164,9 +164,18 @@ export function removalOf (bank: Bank, entries: readonly Entry[]) {
   return { removed, removedPast: [...last, ...entries.flatMap((entry) => earlierOf(bank, entry))], gone: entries }
 }
 
+/** The facts, as their last versions, that are derived from a memory. */
+export function derivedFrom (bank: Bank, memoryId: string): readonly Entry[] {
+  return lastFacts(bank).filter(({ memory }) => memory.derivedFrom.includes(memoryId))
+}
+
+function lastFacts (bank: Bank): readonly Entry[] {
+  return [...bank.facts, ...bank.hasPast ? bank.past.facts : []].filter(({ isLast }) => isLast)
+}
+
 /** The facts, as their last versions, of which no source is left without these memories. */
 export function derivedOnlyFrom (bank: Bank, gone: readonly Entry[]): readonly Entry[] {
-  const facts = [...bank.facts, ...bank.hasPast ? bank.past.facts : []].filter(({ isLast }) => isLast)
+  const facts = lastFacts(bank)
   if (facts.length === 0) return []
   const ids = new Set(gone.map(({ memory }) => memory.memoryId))
   return facts.filter(({ memory: { derivedFrom } }) => (

@@ -1,19 +1,27 @@
 import type { BankKey } from '../../access/context.js'
 import type { ExtractionJob, HeldExtractions } from '../extraction-queue.js'
-import { MemoryChangedError, type NewMemory } from '../vector-store.js'
+import { MemoryChangedError } from '../vector-store.js'
 import type { Executor, Queries } from './executor.js'
 import { bankParameters, type BankRow, toBankKey } from './rows.js'
 
 /** Notes those of the memories that are stored as current ones. */
 export async function noteExtractions (
-  tx: Queries, schema: string, bank: BankKey, memories: readonly NewMemory[], now: number,
+  tx: Queries, schema: string, bank: BankKey, memoryIds: readonly string[], now: number,
 ): Promise<void> {
   await tx.query(`insert into ${schema}.extraction_jobs as j (bank_key, memory_id, attempts, not_before)
 select m.bank_key, m.memory_id, 0, $3::float8::bigint
 from ${schema}.memories m where m.bank_key = $1 and m.memory_id = any($2::text[]::uuid[])
 on conflict (bank_key, memory_id) do update set attempts = 0, not_before = excluded.not_before`, [
-    ...bankParameters(bank), memories.map(({ memoryId }) => memoryId), now,
+    ...bankParameters(bank), memoryIds, now,
   ])
+}
+
+/** Lets noted memories be taken anew, because what they say has changed: who holds one stores no facts of it. */
+export async function renewExtractions (
+  tx: Queries, schema: string, bank: BankKey, memoryIds: readonly string[], now: number,
+): Promise<void> {
+  await tx.query(`update ${schema}.extraction_jobs j set attempts = 0, not_before = $3::float8::bigint
+where j.bank_key = $1 and j.memory_id = any($2::text[]::uuid[])`, [...bankParameters(bank), memoryIds, now])
 }
 
 /** The condition of jobs `j` that are held: $1 bank, $2 ids, $3 until. */

@@ -371,13 +371,16 @@ export async function removeChosen (
   return outcome
 }
 
+/** $2 ids of memories: the condition of facts `m` that are derived from one of them. */
+const DERIVED = "m.kind = 'fact' and m.derived_from && $2::text[]::uuid[]"
+
 /** $1 bank, $2 ids of removed memories: the condition of facts `m` of which no source is left. */
 function withoutSources (schema: string): string {
   const source = (part: Part) => `exists (
     select 1 from ${schema}.memories${suffixOf(part)} o where o.bank_key = $1 and o.memory_id = any(m.derived_from)
       ${part === 'past' ? 'and o.version_of is null' : ''}
   )`
-  return `m.kind = 'fact' and m.derived_from && $2::text[]::uuid[]
+  return `${DERIVED}
     and not ${source('current')} and not ${source('past')}`
 }
 
@@ -404,17 +407,35 @@ export async function removeDerived (
       `delete from ${schema}.extraction_jobs j where j.bank_key = $1 and j.memory_id = any($2::text[]::uuid[])`,
       [...key, some],
     )
-    for (const part of ['current', 'past'] as const) {
-      const conditions = withoutSources(schema) + (part === 'past' ? ' and m.version_of is null' : '')
-      const [found] = await tx.query<{ ids: string }>(lock(schema, conditions, { part }), [...key, some])
-      const facts = [...idsOf(found!)]
-      if (facts.length === 0) continue
-      if (notedAt !== undefined) await tx.query(noteRemoved(schema, part), [...key, facts, notedAt])
-      await removePast(tx, schema, bank, facts)
-      if (part === 'current') addCounts(counts, await removeLocked(tx, schema, bank, facts))
-    }
+    addCounts(counts, (await removeFacts(tx, schema, bank, some, withoutSources(schema), notedAt)).counts)
   }
   return counts
+}
+
+/** Removes all that was derived from a memory, also what was derived from others as well. */
+export async function removeFactsOf (
+  tx: Queries, schema: string, bank: BankKey, memoryId: string,
+): Promise<{ facts: number, counts: Counts }> {
+  return await removeFacts(tx, schema, bank, [memoryId], DERIVED)
+}
+
+async function removeFacts (
+  tx: Queries, schema: string, bank: BankKey, sources: readonly string[], condition: string, notedAt?: number,
+): Promise<{ facts: number, counts: Counts }> {
+  const key = bankParameters(bank)
+  const counts = { ...NO_COUNTS }
+  let count = 0
+  for (const part of ['current', 'past'] as const) {
+    const conditions = condition + (part === 'past' ? ' and m.version_of is null' : '')
+    const [found] = await tx.query<{ ids: string }>(lock(schema, conditions, { part }), [...key, sources])
+    const facts = [...idsOf(found!)]
+    if (facts.length === 0) continue
+    count += facts.length
+    if (notedAt !== undefined) await tx.query(noteRemoved(schema, part), [...key, facts, notedAt])
+    await removePast(tx, schema, bank, facts)
+    if (part === 'current') addCounts(counts, await removeLocked(tx, schema, bank, facts))
+  }
+  return { facts: count, counts }
 }
 
 /** The ids of a text of `lock`, or the first of them. */

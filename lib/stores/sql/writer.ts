@@ -11,7 +11,7 @@ import {
 } from '../vector-store.js'
 import type { SqlBankConfigs } from './bank-configs.js'
 import { lockStandings, planImport } from './conflicts.js'
-import { endExtractions, noteExtractions } from './extraction-jobs.js'
+import { endExtractions, noteExtractions, renewExtractions } from './extraction-jobs.js'
 import {
   type Executor, isSerializationFailure, isUniqueViolation, retrySerializationFailures, serializationFailure, SqlError,
   type Transaction, type TransactionOptions,
@@ -22,7 +22,7 @@ import {
   addCounts, type Counts, type Insertion, type InsertionContext, insertMemories, isOneBatch, NO_COUNTS,
 } from './insertion.js'
 import {
-  countChange, dryRunStatement, removeAll, removeChosen, removeDerived, type RemovedRow, removeLocked,
+  countChange, dryRunStatement, removeAll, removeChosen, removeDerived, type RemovedRow, removeFactsOf, removeLocked,
   removeLowerTrust, removeOutdated, removePast, toOutcome,
 } from './removal.js'
 import { insertEarlier, keepVersions, lockRevised, redactVersion, reviseLocked } from './revision.js'
@@ -199,6 +199,7 @@ export class SqlWriter {
     await this.#runAlone(bank, write, async (tx, changes) => {
       const revised = await lockRevised(tx, work.schema, bank, revisions, now)
       const { counts, unembedded } = await reviseLocked(tx, work, revised).catch(retriedWhenTaken)
+      if (told.length > 0) await renewExtractions(tx, work.schema, bank, told.map(({ memoryId }) => memoryId), now)
       await countChange(tx, work.schema, bank, work.shard, counts)
       changes.memories += revisions.length
       changes.unembedded += unembedded
@@ -208,9 +209,17 @@ export class SqlWriter {
   async redact (
     bank: BankKey, memoryId: string, version: number, { now, signal }: WriteOptions,
   ): Promise<boolean> {
-    return await this.#run(bank, { now, signal }, async (tx) => (
-      await redactVersion(tx, this.#options.schema, bank, memoryId, version, now)
-    ))
+    const { schema } = this.#options
+    return await this.#run(bank, { now, signal }, async (tx, changes) => {
+      if (!await redactVersion(tx, schema, bank, memoryId, version, now)) return false
+      await renewExtractions(tx, schema, bank, [memoryId], now)
+      const { facts, counts } = await removeFactsOf(tx, schema, bank, memoryId)
+      if (facts === 0) return true
+      await noteExtractions(tx, schema, bank, [memoryId], now)
+      await countChange(tx, schema, bank, this.#nextShard(), counts)
+      changes.memories += facts
+      return true
+    })
   }
 
   async removeBank (bank: BankKey, now: number, signal?: AbortSignal): Promise<RemovedBank> {
@@ -244,7 +253,9 @@ export class SqlWriter {
       const { memories = [], now, extract, extracted } = write
       if (extracted !== undefined) await endExtractions(tx, this.#options.schema, bank, extracted)
       const outcome = await work(tx, changes)
-      if (extract === true) await noteExtractions(tx, this.#options.schema, bank, memories, now)
+      if (extract === true) {
+        await noteExtractions(tx, this.#options.schema, bank, memories.map(({ memoryId }) => memoryId), now)
+      }
       if (idempotency !== undefined) await this.#keepRecord(tx, bank, idempotency, outcome, write.now)
       return outcome
     }, { ...options, signal })

@@ -220,6 +220,69 @@ export function derivedContract (t: Test, open: OpenStore): void {
     t.same(await current(store), ['Ada lives in Lyon.', 'Lyon.', 'Nice.'])
   })
 
+  t.test('a redaction removes the facts of a memory, and what is being derived from it is derived anew', async (t) => {
+    const store = await openQueue(t, open)
+    if (store === undefined || store.redact === undefined) return
+    const [source, other] = await newMemories(['My number is 5.', 'A heron waits.'])
+    await store.insert(home, [source!, other!], { now: NOW, extract: true })
+    await taken(store)
+    const held = { memoryIds: idsOf([source!, other!]), until: UNTIL }
+    const [ofBoth, past] = [
+      await factOf([source!, other!], 'The number is 5.', { key: 'number' }),
+      await factOf([source!], 'It is 5.', { key: 'number' }),
+    ]
+    await store.insert(home, [past], { now: NOW })
+    await store.insert(home, [ofBoth, await factOf([other!], 'Herons wait.')], { now: NOW })
+    const { fingerprint, passages, ...memory } = await newMemory('My number is secret.')
+    const changed = { ...memory, memoryId: source!.memoryId, version: 2, changedAt: NOW + 1 }
+    await store.revise!(home, [{ memory: changed, fingerprint, passages }], { now: NOW + 1 })
+    await assert.rejects(
+      store.insert(home, [await factOf([source!], 'A fact of before.')], { now: NOW + 1, extracted: held }),
+      MemoryChangedError,
+    )
+    t.same(await taken(store, NOW + 1, UNTIL + 1), [source!.memoryId])
+    t.equal(await store.redact(home, source!.memoryId, 3, { now: NOW + 2 }), false)
+    t.same(
+      await current(store),
+      ['A heron waits.', 'Herons wait.', 'It is 5.', 'My number is secret.', 'The number is 5.'],
+    )
+    t.equal(await store.redact(home, source!.memoryId, 1, { now: NOW + 2 }), true)
+    t.same(await current(store), ['A heron waits.', 'Herons wait.', 'My number is secret.'])
+    t.match(await store.statistics(home, NOW + 2), { memoryCount: 3, passageCount: 3 })
+    await store.settleExtractions(home, { memoryIds: [source!.memoryId], until: UNTIL + 1 })
+    t.same(await taken(store, NOW + 2), [source!.memoryId], 'who held it does not end it')
+  })
+
+  t.test('a fact of an earlier time takes no place, and ends when the later one begins', async (t) => {
+    const store = await openQueue(t, open)
+    if (store === undefined) return
+    const source = await newMemory('A turn.')
+    await store.insert(home, [source], { now: NOW })
+    const fact = async (text: string, fields: MemoryFields) => await factOf([source], text, { key: 'home', ...fields })
+    const lyon = await fact('Ada lives in Lyon.', { occurredAt: 50 })
+    const [nice, rome, bonn, oslo] = [
+      await fact('Ada lives in Nice.', { occurredAt: 40 }),
+      await fact('Ada lived in Rome.', { occurredAt: 60, validFrom: 20, validUntil: 30 }),
+      await fact('Ada lives in Bonn.', {}),
+      await fact('Ada lives in Oslo.', { occurredAt: 10, validFrom: 70 }),
+    ]
+    const read = async ({ memoryId }: NewMemory) => {
+      const found = await store.get(home, memoryId, NOW)
+      return [found?.state, found?.key, found?.validUntil]
+    }
+    await store.insert(home, [lyon], { now: NOW })
+    await store.insert(home, [nice, rome], { now: NOW })
+    t.same(await Promise.all([lyon, nice, rome].map(read)), [
+      ['current', 'home', null], ['current', null, 50], ['current', null, 30],
+    ])
+    await store.insert(home, [oslo], { now: NOW })
+    t.same(await Promise.all([lyon, oslo].map(read)), [['superseded', 'home', 70], ['current', 'home', null]])
+    await store.insert(home, [bonn], { now: NOW })
+    t.same(await Promise.all([oslo, bonn].map(read)), [
+      ['superseded', 'home', NOW], ['current', 'home', null],
+    ], 'without a time it is the latest')
+  })
+
   t.test('a fact takes the place of facts under its key, never of what is more', async (t) => {
     const store = await openQueue(t, open)
     if (store === undefined) return

@@ -346,7 +346,7 @@ export interface paths {
         put?: never;
         /**
          * Empty an earlier version of a memory
-         * @description Permanently removes what a version said; that there was one, and who made it when, stays. The last version is not redacted but changed, or the memory forgotten.
+         * @description Permanently removes what a version said, and the facts that were derived from the memory; that there was a version, and who made it when, stays. The last version is not redacted but changed, or the memory forgotten.
          */
         post: operations["redactVersion"];
         delete?: never;

@@ -245,8 +245,8 @@ export abstract class CallerOperations {
 
   /**
    * Empty an earlier version of a memory.
-   * Permanently removes what a version said; that there was one, and who made it when, stays. The last version is not
-   * redacted but changed, or the memory forgotten.
+   * Permanently removes what a version said, and the facts that were derived from the memory; that there was a
+   * version, and who made it when, stays. The last version is not redacted but changed, or the memory forgotten.
    */
   async redactVersion (
     { bank_id, memory_id, version }: T.RedactVersionRequest, options?: CallOptions,
