@@ -35,9 +35,11 @@ export async function searchBanks (
     if (isDue()) await giveWay()
     const bank = await open(key)
     if (bank === undefined) continue
-    for (const { part, accept } of parts) {
-      if (part === 'past' && !bank.hasPast) continue
-      const found = await searchBank(part === 'current' ? bank : bank.past, request, accept)
+    // All begin at once, so that they read the bank as it is at one moment.
+    const searched = await Promise.all(parts.filter(({ part }) => part === 'current' || bank.hasPast).map(
+      async ({ part, accept }) => await searchBank(part === 'current' ? bank : bank.past, request, accept),
+    ))
+    for (const found of searched) {
       all.lexical = merge(all.lexical, found.lexical, request.limit)
       all.semantic = merge(all.semantic, found.semantic, request.limit)
       all.total += found.total

@@ -1,4 +1,4 @@
-import type { BankKey } from '../../access/context.js'
+import { type BankKey, bankKeyString } from '../../access/context.js'
 import { mapGivingWay } from '../../base/event-loop.js'
 import { forEachConcurrently } from '../../base/for-each-concurrently.js'
 import type { Mutable } from '../../base/members.js'
@@ -200,7 +200,14 @@ function scoresOf (
 
 /** @returns the best over all banks: descending, ties by memory id, then in the order of the banks */
 function bestOverBanks (banks: ReadonlyArray<readonly Candidate[]>, limit: number): Candidate[] {
-  return banks.flat().sort(byScore).slice(0, limit)
+  const found = new Map<string, Candidate>()
+  for (const candidate of banks.flat()) {
+    const key = `${candidate.memory.memoryId} ${bankKeyString(candidate.bank)}`
+    // A memory that moved while the parts of its bank were read is in both, and its later version is found.
+    const other = found.get(key)
+    if (other === undefined || other.memory.version < candidate.memory.version) found.set(key, candidate)
+  }
+  return [...found.values()].sort(byScore).slice(0, limit)
 }
 
 interface SearchOptions {
@@ -243,9 +250,10 @@ export function searchStatement (
   const { semantic, limit, now } = request
   const lexical = hasWords(request) ? request.lexical : undefined
   if (lexical === undefined && semantic === undefined) return undefined
-  const read = filteredRead(schema, bank, request.filters, now, part)
+  const read = filteredRead(schema, bank, request.filters, now)
   if (read === undefined) return undefined
-  const { parameters, instant, conditions: filters } = read
+  const { parameters, instant } = read
+  const filters = read.conditionsOf(part)
   const past = suffixOf(part)
   const shape: Shape = {
     schema,
@@ -393,7 +401,8 @@ export function nearestStatement (
 ): Statement | undefined {
   const read = filteredRead(schema, bank, filters, now)
   if (read === undefined) return undefined
-  const { parameters, instant, conditions } = read
+  const { parameters, instant } = read
+  const conditions = read.conditionsOf('current')
   const past = ''
   const type = typeOf(space)
   const query = queryVector(parameters, vector, space)
