@@ -7,7 +7,7 @@ import type { Proposal } from '../stores/proposals.js'
 import {
   type ImportOutcome, type InsertOutcome, LowerTrustError, MemoryChangedError, type NewMemory, type StoredMemory,
 } from '../stores/vector-store.js'
-import type { OpenBank } from './bank-directory.js'
+import { mayRead, type OpenBank } from './bank-directory.js'
 import {
   isPlanned, type ItemDecision, type ItemTarget, planDedup, planWithoutDedup, type RetainPlan,
 } from './dedup.js'
@@ -146,10 +146,6 @@ async function openForRetain (
     throw new ServiceError('not_supported', 'The configured vector store cannot replace documents')
   }
   return bank
-}
-
-function mayRead (deps: Dependencies, context: RequestContext, { key, grants }: OpenBank): boolean {
-  return deps.access.decide(context, 'read', key.bankId, grants).allowed
 }
 
 async function retainItems (deps: Dependencies, retain: Retain): Promise<RetainResult> {
