@@ -268,7 +268,7 @@ function readMessage (message: SentMessage, bank: OpenBank, conversationId: stri
 
 /** The text of a message. @throws ServiceError invalid_request for a message with nothing in it */
 function textOf ({ role, content, tool_calls: calls = [] }: SentMessage, at: string): string | undefined {
-  if (TOOL_ROLES.test(role)) return undefined
+  if (TOOL_ROLES.test(trimSpeaker(role))) return undefined
   const parts = typeof content === 'object' ? content : []
   const text = typeof content === 'string'
     ? content
@@ -426,8 +426,9 @@ function requireSame ({ at, digest, id }: Sent, message: Pick<MessageFields, 'di
 /**
  * Aligns turns with those of the conversation: at its beginning, as an older transcript or one that grew, or at its
  * end, so that the overlap is the longest, or wholly before its end; where something stands it must be the same turn,
- * and where something was forgotten it may be any. A transcript in which only a later part differs, because an answer
- * was made again, is compared turn by turn from there on. What is undefined is new.
+ * and where something was forgotten it may be any. Of a transcript that begins as the conversation does and differs
+ * later, because a message was changed or an answer made again, each turn from there on is looked for wherever it
+ * stands. What is undefined is new.
  * In steps: the turns times the starts, about 1,000 of each, and a start ends at its first difference.
  */
 function align (turns: readonly Sent[], stored: StoredMessages): Found[] {
@@ -443,12 +444,11 @@ function align (turns: readonly Sent[], stored: StoredMessages): Found[] {
   }
   if (first.agreeing === 0) return []
   const { found } = first
+  // What stands there may be sent for one turn each.
   const positions = stored.positionsFrom(found.length)
-  let next = 0
   for (const turn of turns.slice(found.length)) {
-    const at = positions.findIndex((position, index) => index >= next && sameAt(position, turn, stored) !== undefined)
-    found.push(at === -1 ? undefined : sameAt(positions[at]!, turn, stored))
-    if (at !== -1) next = at + 1
+    const at = positions.findIndex((position) => sameAt(position, turn, stored) !== undefined)
+    found.push(at === -1 ? undefined : sameAt(positions.splice(at, 1)[0]!, turn, stored))
   }
   return found
 }
