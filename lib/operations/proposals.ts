@@ -124,7 +124,7 @@ async function undo (deps: Dependencies, request: OneProposal, call: Call): Prom
   const { admission, directory } = deps
   const bank = await directory.openOne(call.context, 'write', request.bank_id)
   const proposal = await found(deps, bank.key, request)
-  if (proposal.state === 'open') throw new ServiceError('conflict', 'The proposal is not decided')
+  if (proposal.state === 'open') throw new ServiceError('conflict', 'The proposal is open: there is nothing to undo')
   if (proposal.state === 'dismissed') await admission.admit('retain', call, [bank], 1)
   else {
     await restoreMemory.run(deps, {
@@ -142,7 +142,7 @@ async function found (deps: Dependencies, bank: BankKey, { proposal_id: id }: On
 }
 
 function alreadyDecided ({ state }: Proposal): ServiceError {
-  return new ServiceError('conflict', `The proposal is ${state} already`)
+  return new ServiceError('conflict', `The proposal is ${state} already: undo that first`)
 }
 
 async function noteDecision (
