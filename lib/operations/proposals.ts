@@ -108,7 +108,9 @@ async function decide (
   const { admission, directory } = deps
   const bank = await directory.openOne(call.context, 'write', request.bank_id)
   const proposal = await found(deps, bank.key, request)
-  if (proposal.state !== 'open') throw new ServiceError('conflict', `The proposal is ${proposal.state} already`)
+  if (proposal.state !== 'open') {
+    throw new ServiceError('conflict', `The proposal is ${proposal.state} already: undo that first`)
+  }
   return await noteDecision(deps, bank.key, proposal, to, call, async () => {
     if (to === 'dismissed') {
       await admission.admit('retain', call, [bank], 1)
@@ -130,7 +132,7 @@ async function undo (deps: Dependencies, request: OneProposal, call: Call): Prom
   const { admission, directory } = deps
   const bank = await directory.openOne(call.context, 'write', request.bank_id)
   const proposal = await found(deps, bank.key, request)
-  if (proposal.state === 'open') throw new ServiceError('conflict', 'The proposal is not decided')
+  if (proposal.state === 'open') throw new ServiceError('conflict', 'The proposal is open: there is nothing to undo')
   return await noteDecision(deps, bank.key, proposal, 'open', call, async () => {
     const { supersededBy } = await existing(deps, bank.key, proposal.maySupersede)
     // Others may have taken it back since, which stays.
