@@ -255,9 +255,11 @@ export function searchStatement (
   const { parameters, instant } = read
   const filters = read.conditionsOf(part)
   const past = suffixOf(part)
+  const isOfPast = partsOf(request.filters).includes('past')
   const shape: Shape = {
     schema,
     past,
+    besides: isOfPast ? suffixOf(part === 'past' ? 'current' : 'past') : undefined,
     parameters,
     filters,
     ofDocuments: request.filters.documentIds?.includes(null) === false,
