@@ -6,18 +6,20 @@ import { forEachConcurrently } from '../base/for-each-concurrently.js'
 import { isUuid } from '../base/ids.js'
 import { ServiceError } from '../base/service-error.js'
 import { beginningOf } from '../base/shorten.js'
-import type { BankSettings } from '../config/schema.js'
 import type { Proposal, ProposalState, ProposalStore } from '../stores/proposals.js'
-import type { Memory } from '../stores/vector-store.js'
+import {
+  type ImportOutcome, type InsertOutcome, LowerTrustError, type Memory, UnknownMemoriesError,
+} from '../stores/vector-store.js'
 import { analyzeText } from '../text/analysis.js'
 import { STOP_WORDS } from '../text/stop-words.js'
 import { pageSize } from './bank-browser.js'
+import type { OpenBank } from './bank-directory.js'
 import { MAX_CHARACTERS } from './claims.js'
 import { findSuperseded } from './contradictions.js'
 import { decodeCursor, encodeCursor } from './cursor.js'
 import type { Call, Dependencies } from './dependencies.js'
 import { getMemory } from './memories.js'
-import { CHANGE_ERRORS, notSupported, restoreMemory, retireMemory } from './memory-changes.js'
+import { CHANGE_ERRORS, existing, notSupported, restoreMemory, retireMemory } from './memory-changes.js'
 import { cutMemory, MemoryView, memoryView } from './memory-view.js'
 import { type AskFor, operation } from './operation.js'
 import type { PreparedMemory } from './preparation.js'
@@ -92,7 +94,7 @@ export const acceptProposal = operation({
     description: 'The newer memory takes the place of the older one, which recall no longer finds, but which ' +
       'restore_memory brings back. For a proposal of list_proposals whose older memory is not so any more.',
   },
-  run: async (deps, request, call) => await decide(deps, request, call, 'open', 'accepted'),
+  run: async (deps, request, call) => await decide(deps, request, call, 'accepted'),
 })
 
 export const dismissProposal = operation({
@@ -107,7 +109,7 @@ export const dismissProposal = operation({
     title: 'Dismiss a proposal',
     description: 'Leaves both memories as they are. For a proposal of list_proposals whose memories are both so.',
   },
-  run: async (deps, request, call) => await decide(deps, request, call, 'open', 'dismissed'),
+  run: async (deps, request, call) => await decide(deps, request, call, 'dismissed'),
 })
 
 export const undoProposal = operation({
@@ -178,14 +180,21 @@ function storeOf ({ store }: Dependencies): ProposalStore {
 }
 
 async function decide (
-  deps: Dependencies, request: OneProposal, call: Call, from: ProposalState, to: 'accepted' | 'dismissed',
+  deps: Dependencies, request: OneProposal, call: Call, to: 'accepted' | 'dismissed',
 ): Promise<ProposalAnswer> {
   const { admission, directory } = deps
   const bank = await directory.openOne(call.context, 'write', request.bank_id)
   const proposal = await found(deps, bank.key, request)
-  if (proposal.state !== from) throw alreadyDecided(proposal)
-  if (to === 'dismissed') await admission.admit('retain', call, [bank], 1)
-  else {
+  if (proposal.state !== 'open') {
+    throw new ServiceError('conflict', `The proposal is ${proposal.state} already: undo that first`)
+  }
+  return await noteDecision(deps, bank.key, proposal, to, call, async () => {
+    if (to === 'dismissed') {
+      await admission.admit('retain', call, [bank], 1)
+      return
+    }
+    const { state } = await existing(deps, bank.key, proposal.memoryId)
+    if (state !== 'current') throw new ServiceError('not_current', `The newer memory is ${state}`)
     await retireMemory.run(deps, {
       bank_id: request.bank_id,
       memory_id: proposal.maySupersede,
@@ -193,22 +202,25 @@ async function decide (
       by: proposal.memoryId,
       note: `proposal ${proposal.proposalId}`,
     }, call)
-  }
-  return await noteDecision(deps, bank.key, proposal, to, call)
+  })
 }
 
 async function undo (deps: Dependencies, request: OneProposal, call: Call): Promise<ProposalAnswer> {
   const { admission, directory } = deps
   const bank = await directory.openOne(call.context, 'write', request.bank_id)
   const proposal = await found(deps, bank.key, request)
-  if (proposal.state === 'open') throw new ServiceError('conflict', 'The proposal is not decided')
-  if (proposal.state === 'dismissed') await admission.admit('retain', call, [bank], 1)
-  else {
+  if (proposal.state === 'open') throw new ServiceError('conflict', 'The proposal is open: there is nothing to undo')
+  return await noteDecision(deps, bank.key, proposal, 'open', call, async () => {
+    const { supersededBy } = await existing(deps, bank.key, proposal.maySupersede)
+    // Others may have taken it back since, which stays.
+    if (proposal.state === 'dismissed' || supersededBy !== proposal.memoryId) {
+      await admission.admit('retain', call, [bank], 1)
+      return
+    }
     await restoreMemory.run(deps, {
       bank_id: request.bank_id, memory_id: proposal.maySupersede, note: `proposal ${proposal.proposalId}`,
     }, call)
-  }
-  return await noteDecision(deps, bank.key, proposal, 'open', call)
+  })
 }
 
 /** @throws ServiceError not_found */
@@ -218,20 +230,28 @@ async function found (deps: Dependencies, bank: BankKey, { proposal_id: id }: On
   return proposal
 }
 
-function alreadyDecided ({ state }: Proposal): ServiceError {
-  return new ServiceError('conflict', `The proposal is ${state} already`)
-}
-
+/**
+ * Notes a decision, so that nobody else decides, and makes it so.
+ * @param change what follows from it; when it fails, the proposal is as before
+ */
 async function noteDecision (
   deps: Dependencies, bank: BankKey, proposal: Proposal, state: ProposalState, { context }: Call,
+  change: () => Promise<void>,
 ): Promise<ProposalAnswer> {
+  const proposals = storeOf(deps)
   const decision = {
     state,
     decidedAt: state === 'open' ? null : deps.clock(),
     decidedBy: state === 'open' ? null : context.principal ?? null,
   }
-  const isDone = await storeOf(deps).decide(bank, proposal.proposalId, proposal.state, decision)
+  const isDone = await proposals.decide(bank, proposal.proposalId, proposal.state, decision)
   if (!isDone) throw new ServiceError('conflict', 'The proposal is being decided by others')
+  try {
+    await change()
+  } catch (error) {
+    await proposals.decide(bank, proposal.proposalId, state, proposal)
+    throw error
+  }
   return toAnswer({ ...proposal, ...decision })
 }
 
@@ -271,22 +291,49 @@ async function similar ({ clock, store }: Dependencies, key: BankKey, { text }: 
   return lexical.map(({ memory }) => memory).filter(({ kind }) => kind === 'memory')
 }
 
-/** What a retain proposes, and its memories, of which some supersede others by the settings of the bank. */
-export interface Proposed {
+interface Proposed {
   prepared: readonly PreparedMemory[]
   proposals: Proposal[]
 }
 
 /**
- * Compares memories that are to be stored with those of the bank, where the bank asks for it. A kind that the bank
- * accepts by itself supersedes in the same write.
+ * Writes memories, and keeps the proposals of those that are stored, where the bank asks for them. A kind that the bank
+ * accepts by itself supersedes in the same write; when what it would supersede is gone meanwhile, nothing is accepted.
  */
-export async function propose (
-  deps: Dependencies, key: BankKey, settings: BankSettings['signal_quality']['proposals'],
-  prepared: readonly PreparedMemory[],
+export async function writeProposed<T extends { outcome: readonly InsertOutcome[] | ImportOutcome | null }> (
+  deps: Dependencies, { key, settings }: Pick<OpenBank, 'key' | 'settings'>, prepared: readonly PreparedMemory[],
+  write: (prepared: readonly PreparedMemory[]) => Promise<T>,
+): Promise<T> {
+  const { proposals: asked } = settings.signal_quality
+  if (asked.mode === 'off' || deps.store.proposals === undefined) return await write(prepared)
+  let proposed = await propose(deps, key, asked.accept, prepared)
+  let result: T
+  try {
+    result = await write(proposed.prepared)
+  } catch (error) {
+    const isOfOthers = error instanceof UnknownMemoriesError || error instanceof LowerTrustError
+    if (!isOfOthers || proposed.prepared.every((one, index) => one === prepared[index])) throw error
+    proposed = await propose(deps, key, [], prepared)
+    result = await write(proposed.prepared)
+  }
+  const { outcome } = result
+  const stored = Array.isArray(outcome)
+    ? new Set((outcome as readonly InsertOutcome[]).filter(({ stored }) => stored).map(({ memoryId }) => memoryId))
+    : undefined
+  // An exact repeat has none.
+  const kept = proposed.proposals.filter(({ memoryId }) => stored?.has(memoryId) ?? true)
+  if (kept.length > 0) await deps.store.proposals.add(key, kept)
+  return result
+}
+
+/**
+ * Compares memories that are to be stored with those of the bank.
+ * @param accept the kinds that the bank accepts by itself
+ */
+async function propose (
+  deps: Dependencies, key: BankKey, accept: readonly string[], prepared: readonly PreparedMemory[],
 ): Promise<Proposed> {
-  const { clock, newId, store } = deps
-  if (settings.mode === 'off' || store.proposals === undefined) return { prepared, proposals: [] }
+  const { clock, newId } = deps
   const proposals: Proposal[] = []
   const candidates = new Array<Memory[]>(prepared.length)
   await forEachConcurrently(prepared.entries(), MAX_CONCURRENT_SEARCHES, async ([index, { memory }]) => {
@@ -298,7 +345,7 @@ export async function propose (
     for (const { memoryId, because } of findSuperseded(memory, candidates[index]!)) {
       // A memory with the same key is superseded in any case.
       if (because === 'same_key' || memory.supersedes.includes(memoryId)) continue
-      const isAccepted = settings.accept.some((kind) => kind === because)
+      const isAccepted = accept.includes(because)
       if (isAccepted) accepted.push(memoryId)
       proposals.push({
         proposalId: newId(),

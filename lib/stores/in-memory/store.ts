@@ -134,7 +134,11 @@ export class InMemoryVectorStore implements VectorStore {
   async revise (key: BankKey, revisions: readonly Revision[], options: WriteOptions): Promise<void> {
     const told = revisions.filter(({ passages }) => passages !== undefined).map(({ memory }) => memory.memoryId)
     await this.#write(key, options, [], (bank) => planRevision(bank, revisions), {
-      bytes: 0, apply: () => { this.#extractions.renew(key, told, options.now) },
+      bytes: 0,
+      apply: () => {
+        this.#extractions.renew(key, told, options.now)
+        this.proposals.dropOpen(key, told)
+      },
     })
   }
 

@@ -1,7 +1,7 @@
 import type { BankKey } from '../../access/context.js'
 import type { Proposal, ProposalPage, ProposalState, ProposalStore } from '../proposals.js'
 import { PROPOSAL_STATES } from '../proposals.js'
-import type { Executor } from './executor.js'
+import type { Executor, Queries } from './executor.js'
 import { liveAt } from './fragments.js'
 import { bankParameters } from './rows.js'
 
@@ -33,11 +33,14 @@ export class SqlProposals implements ProposalStore {
   async add (bank: BankKey, proposals: readonly Proposal[]): Promise<void> {
     if (proposals.length === 0) return
     const texts = (valueOf: (proposal: Proposal) => string | null) => proposals.map(valueOf)
+    // The join also lets Citus send the statement to the bank's node.
     await this.#executor.query(`insert into ${this.#schema}.proposals (bank_key, proposal_id, memory_id, may_supersede,
   because, created_at, state, decided_at)
-select $1, g.proposal_id, g.memory_id, g.may_supersede, g.because, g.created_at, g.state, g.decided_at
+select m.bank_key, g.proposal_id, g.memory_id, g.may_supersede, g.because, g.created_at, g.state, g.decided_at
 from unnest($2::text[]::uuid[], $3::text[]::uuid[], $4::text[]::uuid[], $5::text[], $6::text[]::bigint[], $7::text[],
   $8::text[]::bigint[]) as g(proposal_id, memory_id, may_supersede, because, created_at, state, decided_at)
+join ${this.#schema}.memories m on m.bank_key = $1 and m.memory_id = g.memory_id
+where m.bank_key = $1
 on conflict (bank_key, memory_id, may_supersede) do nothing`, [
       ...bankParameters(bank), texts(({ proposalId }) => proposalId), texts(({ memoryId }) => memoryId),
       texts(({ maySupersede }) => maySupersede), texts(({ because }) => because),
@@ -79,6 +82,16 @@ where p.bank_key = $1 and p.proposal_id = $2::text::uuid and p.state = $3 return
     where m.bank_key = $1 and m.memory_id = p.${column} and ${liveAt('m', '$2::float8::bigint')})`
     return isCurrent ? within('') : `(${within('')} or ${within('_past')})`
   }
+}
+
+/** Removes what is open about memories that say another thing now. */
+export async function dropOpenProposals (
+  tx: Queries, schema: string, bank: BankKey, memoryIds: readonly string[],
+): Promise<void> {
+  await tx.query(`delete from ${schema}.proposals p where p.bank_key = $1 and p.state = 'open'
+  and (p.memory_id = any($2::text[]::uuid[]) or p.may_supersede = any($2::text[]::uuid[]))`, [
+    ...bankParameters(bank), memoryIds,
+  ])
 }
 
 function toProposal (row: ProposalRow): Proposal {

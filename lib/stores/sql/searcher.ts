@@ -247,9 +247,11 @@ export function searchStatement (
   if (read === undefined) return undefined
   const { parameters, instant, conditions: filters } = read
   const past = suffixOf(part)
+  const isOfPast = partsOf(request.filters).includes('past')
   const shape: Shape = {
     schema,
     past,
+    besides: isOfPast ? suffixOf(part === 'past' ? 'current' : 'past') : undefined,
     parameters,
     filters,
     ofDocuments: request.filters.documentIds?.includes(null) === false,

@@ -3,7 +3,8 @@ import type { Test } from 'tap'
 import {
   type Memory, memoryOf, type NewMemory, type Revision, type SearchRequest, type VectorStore,
 } from '../../../lib/stores/vector-store.js'
-import { newId, newMemory, NOW, withTags } from '../../helpers/memories.js'
+import { newId, newMemories, newMemory, NOW, withTags } from '../../helpers/memories.js'
+import { queryTerms } from '../../helpers/query-terms.js'
 import { bank, lexical, listAll, REMOVE, scanAll, semantic, texts, type OpenStore } from './setup.js'
 
 const home = bank('home')
@@ -127,6 +128,26 @@ export function revisingContract (t: Test, open: OpenStore): void {
       { version: 1, text: 'A heron', tags: ['bird'], redacted: false },
     ])
     t.same((await store.statistics(home, NOW)).memoryCount, 1)
+  })
+
+  t.test('words weigh in what is past as they do in what is current', async (t) => {
+    const store = await openLife(t, open)
+    if (store === undefined) return
+    const memories = await newMemories(['A heron', 'The heron', 'An otter', 'A crow', 'An otter and a crow'])
+    await store.insert(home, memories, { now: NOW })
+    await store.insert(home, [await newMemory('A brief heron', { expiresAt: NOW + 1 })], { now: NOW })
+    const now = NOW + HOUR
+    await store.revise(home, [revision(memories[1]!, { state: 'retired' })], { now })
+    // Without context, because what is past has other neighbours.
+    const words = { terms: queryTerms('heron otter'), k1: 0.9, length: { b: 0.5 }, context: false }
+    const scores = async (state: 'history' | 'all') => {
+      const found = await lexical(store, [home], '', { now, filters: { state }, lexical: words })
+      return new Map(found.map(({ memory, score }) => [memory.text, score]))
+    }
+    const all = await scores('all')
+    t.same([...all.keys()].sort(), ['A heron', 'An otter', 'An otter and a crow', 'The heron'])
+    t.equal(all.get('The heron'), all.get('A heron'))
+    t.same([...await scores('history')], [['The heron', all.get('A heron')]])
   })
 
   t.test('what is past is found by words and by meaning, and as it was', async (t) => {
