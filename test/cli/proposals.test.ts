@@ -35,7 +35,7 @@ t.test('proposals are listed with both texts, accepted, dismissed and taken back
   t.equal(await state(), 'superseded')
   t.match((await run('proposals', 'list', 'home', '--state', 'accepted')).stdout, `${id}  place  accepted `)
   const again = await cli(['proposals', 'accept', 'home', id])
-  t.match(again, { code: 1, stdout: '', stderr: /^The proposal is accepted already \(conflict/ })
+  t.match(again, { code: 1, stdout: '', stderr: /^The proposal is accepted already: undo that first \(conflict/ })
 
   t.match(await run('proposals', 'undo', 'home', id), { stdout: id, stderr: /^open again/ })
   t.equal(await state(), 'current')
