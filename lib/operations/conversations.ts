@@ -11,6 +11,7 @@ import {
 import type { Admission } from './admission.js'
 import { pageSize } from './bank-browser.js'
 import type { OpenBank } from './bank-directory.js'
+import { APPEND_TOOL, MESSAGES_TOOL } from './conversation-view.js'
 import { decodeCursor, encodeCursor, isConversationPlace, isMemoryPlace } from './cursor.js'
 import type { Call, Dependencies } from './dependencies.js'
 import { scheduleExtraction } from './extraction.js'
@@ -41,6 +42,7 @@ export const appendMessages = operation({
   answer: AppendMessagesAnswer,
   errors: [...LIMIT_ERRORS, 'message_conflict', 'model_output_invalid', 'not_supported', 'server_busy'],
   idempotent: true,
+  tool: APPEND_TOOL,
   run: append,
 })
 
@@ -54,6 +56,7 @@ export const listMessages = operation({
   request: MessagesRequest,
   answer: MessagesAnswer,
   errors: ['answer_too_large', 'not_supported'],
+  tool: MESSAGES_TOOL,
   run: messagesOf,
 })
 
