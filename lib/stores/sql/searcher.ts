@@ -66,7 +66,7 @@ export class SqlSearcher {
       found[index] = await this.#searchPart(bank, part, request)
     })
     const merge = (strategy: 'lexical' | 'semantic') => (
-      bestOverBanks(found.map(({ [strategy]: candidates }) => candidates), request.limit)
+      best(found.flatMap(({ [strategy]: candidates }) => candidates), request.limit, parts.length > 1)
     )
     const result: Mutable<SearchResult> = { total: found.reduce((sum, { total }) => sum + total, 0) }
     if (request.lexical !== undefined) result.lexical = merge('lexical')
@@ -198,12 +198,16 @@ function scoresOf (
   return scores
 }
 
-/** @returns the best over all banks: descending, ties by memory id, then in the order of the banks */
-function bestOverBanks (banks: ReadonlyArray<readonly Candidate[]>, limit: number): Candidate[] {
+/**
+ * The best of all banks: descending, ties by memory id, then in the order of the banks.
+ * @param ofParts whether several parts of a bank were read: a memory that moved meanwhile is in both, and its later
+ *   version is found
+ */
+function best (candidates: Candidate[], limit: number, ofParts: boolean): Candidate[] {
+  if (!ofParts) return candidates.sort(byScore).slice(0, limit)
   const found = new Map<string, Candidate>()
-  for (const candidate of banks.flat()) {
+  for (const candidate of candidates) {
     const key = `${candidate.memory.memoryId} ${bankKeyString(candidate.bank)}`
-    // A memory that moved while the parts of its bank were read is in both, and its later version is found.
     const other = found.get(key)
     if (other === undefined || other.memory.version < candidate.memory.version) found.set(key, candidate)
   }
