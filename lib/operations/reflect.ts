@@ -10,7 +10,7 @@ import { withoutUndefined } from '../base/members.js'
 import { ServiceError } from '../base/service-error.js'
 import type { JsonSchema } from '../models/language-model.js'
 import { candidateKey, type RetrievedHit } from '../ranking/candidates.js'
-import type { RetrievalRequest } from '../ranking/retriever.js'
+import type { RetrievalRequest, Retrieved } from '../ranking/retriever.js'
 import { compileFilters } from '../stores/filters.js'
 import type { Filters, Memory } from '../stores/vector-store.js'
 import type { Admission } from './admission.js'
@@ -283,9 +283,8 @@ async function prepareReflect (
       signal: deadline.signal,
       sufficientCosine: deps.embeddings.evidenceCosine,
     }
-    const [first, fromPast] = await deadline.wait(Promise.all([
-      retriever.retrieve(retrieval), request.state === undefined ? hitsFromPast(deps, retrieval, request.query) : [],
-    ]))
+    const first = await deadline.wait(retriever.retrieve(retrieval))
+    const fromPast = request.state === undefined ? await deadline.wait(hitsFromPast(deps, retrieval, first)) : []
     const retrieved = { ...first, hits: withHits(first.hits, fromPast) }
     const { candidates, degraded } = await deadline.wait(withLaterStatements(retrieved, retrieval, retriever, {
       maxMemories: reflect.max_evidence, warn: deps.warn,
@@ -363,14 +362,27 @@ const MAX_STEPS = 10
  * search of their own, in which they do not compete with what is current.
  */
 async function hitsFromPast (
-  { clock, retriever, store }: Dependencies, retrieval: RetrievalRequest, question: string,
+  { clock, retriever, store, warn }: Dependencies, retrieval: RetrievalRequest, { vectors }: Retrieved,
 ): Promise<RetrievedHit[]> {
-  const { filters } = retrieval
-  const isPast = asksForPast(question)
+  const { filters, query, settings } = retrieval
+  const isPast = asksForPast(query)
   if (store.revise === undefined || (filters.asOf !== undefined && !isPast)) return []
-  const { hits } = await retriever.retrieve({
-    ...retrieval, filters: { ...filters, state: 'history' }, limit: MAX_SUPERSEDED,
-  })
+  // An embedding that has just failed or was late is not waited for again.
+  const weights = { ...settings.weights, ...(vectors === undefined && { semantic: 0 }) }
+  let hits: readonly RetrievedHit[]
+  try {
+    hits = (await retriever.retrieve({
+      ...retrieval,
+      vectors,
+      settings: { ...settings, weights },
+      filters: { ...filters, state: 'history' },
+      limit: MAX_SUPERSEDED,
+    })).hits
+  } catch (error) {
+    if (retrieval.signal?.aborted === true || !(error instanceof ServiceError)) throw error
+    warn(`reflect answers without what was superseded: ${error.code}, ${error.message}`)
+    return []
+  }
   if (isPast) return hits.filter(({ memory }) => memory.state === 'superseded')
   const passes = compileFilters(filters) ?? (() => true)
   const found: RetrievedHit[] = []

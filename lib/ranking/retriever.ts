@@ -54,6 +54,8 @@ export interface RetrievalRequest {
   readonly maxTokens?: number | undefined
   /** Other wordings of the query; their rankings are interleaved with its own. */
   readonly rewrites?: readonly string[] | undefined
+  /** Those of another search for the same query, which are not computed again. */
+  readonly vectors?: readonly Float32Array[] | undefined
   /** Replaces the configured reranker for this request. */
   readonly reranker?: { readonly reranker: Reranker, readonly options: RerankOptions } | undefined
   readonly signal?: AbortSignal | undefined
@@ -79,6 +81,8 @@ export interface Retrieved {
   readonly degraded: readonly Degradation[]
   readonly stages: readonly Stage[]
   readonly strategies: ReadonlyArray<Readonly<{ name: Strategy, weight: number, candidates: number }>>
+  /** Of the query and its parts; undefined when the embedding failed or was late. */
+  readonly vectors: readonly Float32Array[] | undefined
 }
 
 /** A ranking before it is cut. */
@@ -160,7 +164,7 @@ export class Retriever {
     const queries = await this.#run(stages, 'analyze', () => analyzeQueries(request, now))
     const vectors = settings.weights.semantic === 0
       ? NO_VECTORS
-      : await this.#run(stages, 'embed', async () => await this.#embed(queries, request))
+      : request.vectors ?? await this.#run(stages, 'embed', async () => await this.#embed(queries, request))
     const searches = queries.map((query, index) => searchFor(request, query, now, vectors?.[index]))
     const results = await this.#run(stages, 'search', async () => await searchAll(store, searches, queries, settings))
     const { rankings, ranked } = await this.#run(stages, 'rank', async () => {
@@ -187,7 +191,7 @@ export class Retriever {
     if (vectors === undefined) degraded.push('semantic')
     if (reranked === undefined) degraded.push('rerank')
     const total = Math.max(result.total, ranked.length)
-    return { candidates: reranked ?? ranked, total, degraded, stages, strategies }
+    return { candidates: reranked ?? ranked, total, degraded, stages, strategies, vectors }
   }
 
   /** Runs a stage, which is timed, reported to telemetry and has its own span `recall.<name>`. */

@@ -58,7 +58,7 @@ export const PROTOCOL_OPERATIONS: readonly Operation[] = [
   mcp('forget all', 'a', true, (bank) => toolCall('forget', { bank_id: bank, scope: 'all' })),
   mcp('append messages', 'w', true, (bank) => toolCall('append_messages', { bank_id: bank, ...MESSAGES })),
   mcp('list messages', 'r', false, (bank) => toolCall('list_messages', { bank_id: bank, conversation_id: 'diary' })),
-  mcp('list proposals', 'r', false, (bank) => toolCall('list_proposals', { bank_id: bank })),
+  { ...mcp('list proposals', 'r', false, (bank) => toolCall('list_proposals', { bank_id: bank })), isSilent: true },
   mcp('read a bank', 'r', false, (bank) => rpc('resources/read', { uri: bankUri(bank) })),
   mcp('read a memory', 'r', false, (bank, { kept }) => (
     rpc('resources/read', { uri: `${bankUri(bank)}/memories/${kept}` })
