@@ -1,9 +1,13 @@
 import { BATCH, isExpectedRefusal, type Write } from './writes.js'
 
+/** A text that a memory has or had. */
 export interface Found {
   memoryId: string
   text: string
   tags: string[]
+  /** Whether the memory has another text now. */
+  isEarlier: boolean
+  isCurrent: boolean
 }
 
 export interface Check {
@@ -32,22 +36,28 @@ export interface Check {
 /** What the clients of a run know: the memories that were acknowledged, and those that were read back once. */
 export class History {
   readonly #written = new Set<string>()
-  /** Text by id. */
+  /** Text by placeOf. */
   readonly #expected = new Map<string, string>()
 
   /** Compares the memories found with all that were ever acknowledged or found. */
   check (writes: readonly Write[], found: readonly Found[]): Check {
     const examples: string[] = []
     const acknowledged = new Set<string>()
-    for (const { contents, outcome } of writes) {
+    for (const { contents, outcome, changes } of writes) {
       for (const content of contents) this.#written.add(content)
       if (outcome.state === 'acknowledged') {
         contents.forEach(
-          (content, index) => { this.#expect(acknowledged, outcome.memoryIds[index]!, content, examples) },
+          (content, index) => {
+            this.#expect(acknowledged, placeOf(outcome.memoryIds[index]!, changes !== undefined), content, examples)
+          },
         )
       }
     }
-    const byId = new Map(found.map(({ memoryId, text }) => [memoryId, text]))
+    const changed = new Set(found.filter(({ isEarlier }) => isEarlier).map(({ memoryId }) => memoryId))
+    const places = new Map(found.map((one) => (
+      [one, placeOf(one.memoryId, changed.has(one.memoryId) && !one.isEarlier)]
+    )))
+    const byId = new Map(found.map((one) => [places.get(one)!, one.text]))
     const byText = new Map(found.map(({ memoryId, text }) => [text, memoryId]))
     const lost = [...this.#expected].filter(([id, text]) => byId.get(id) !== text)
     const unknown = found.filter(({ text }) => !this.#written.has(text))
@@ -63,7 +73,7 @@ export class History {
     if (unknown[0] !== undefined) examples.push(`not written by any client: ${unknown[0].text}`)
     if (partial[0] !== undefined) examples.push(`partial batch: ${partial[0].contents.join(' | ')}`)
     if (wrong[0] !== undefined) examples.push(`answered ${wrong[0].status}: ${wrong[0].text.slice(0, 500)}`)
-    for (const { memoryId, text } of found) this.#expected.set(memoryId, text)
+    for (const one of found) this.#expected.set(places.get(one)!, one.text)
     return {
       acknowledged: acknowledged.size,
       unacknowledgedFound: unacknowledged.size,
@@ -78,10 +88,15 @@ export class History {
     }
   }
 
-  #expect (acknowledged: Set<string>, memoryId: string, content: string, examples: string[]): void {
-    const known = this.#expected.get(memoryId)
-    if (known !== undefined && known !== content) examples.push(`one id for two contents: ${memoryId}`)
-    this.#expected.set(memoryId, content)
+  #expect (acknowledged: Set<string>, place: string, content: string, examples: string[]): void {
+    const known = this.#expected.get(place)
+    if (known !== undefined && known !== content) examples.push(`one id for two contents: ${place}`)
+    this.#expected.set(place, content)
     acknowledged.add(content)
   }
+}
+
+/** Where a text is to be found: a memory has its first one, and the one that it was changed to. */
+function placeOf (memoryId: string, isChange: boolean): string {
+  return isChange ? `${memoryId}, changed` : memoryId
 }

@@ -25,6 +25,11 @@ export class HttpClient {
   }
 
   /** @throws as post() */
+  async patch (path: string, body: unknown, headers: Record<string, string> = {}): Promise<Exchange> {
+    return await this.#exchange('PATCH', path, headers, JSON.stringify(body))
+  }
+
+  /** @throws as post() */
   async get (path: string): Promise<Exchange> {
     return await this.#exchange('GET', path, {})
   }
@@ -38,7 +43,7 @@ export class HttpClient {
       const entity = payload === undefined
         ? {}
         : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(payload) }
-      const options = { method, agent: this.#agent, headers: { ...headers, ...entity } }
+      const options = { method, agent: this.#agent, headers: { ...entity, ...headers } }
       const outgoing = request(new URL(path, this.#base), options, (incoming) => {
         const chunks: Buffer[] = []
         incoming.on('data', (chunk: Buffer) => { chunks.push(chunk) })

@@ -44,11 +44,13 @@ export class Load {
 
   async #run (kind: Kind): Promise<void> {
     const { client, round, persistent } = this.#options
+    let last: Write | undefined
     for (let step = 0; !this.#stopped; step++) {
-      let planned = this.#plan(kind, step)
+      let planned = this.#plan(kind, step, last)
       while (planned.length > 0) {
         const writes = await Promise.all(planned.map(async (one) => await send(client, round, one)))
         this.writes.push(...writes)
+        last = writes[0]
         if (writes.every(({ outcome }) => outcome.state === 'acknowledged')) break
         if (!persistent && writes.some(({ outcome }) => outcome.state === 'broken')) return
         await delay(PAUSE_MS)
@@ -60,14 +62,18 @@ export class Load {
     }
   }
 
-  /** The requests that a client sends concurrently. */
-  #plan (kind: Kind, step: number): Planned[] {
+  /** The requests that a client sends concurrently. @param last what it sent before */
+  #plan (kind: Kind, step: number, last: Write | undefined): Planned[] {
     const { contents, round } = this.#options
     const one = () => contents.several(1, round, kind)
     const batch = () => contents.several(BATCH, round, kind)
     if (kind === 'single') return [{ kind, contents: one() }]
     if (kind === 'batch') return [{ kind, contents: batch() }]
     if (kind === 'keyed') return [{ kind, contents: step % 2 === 0 ? one() : batch(), key: this.#key() }]
+    if (kind === 'changing') {
+      const changes = step % 3 === 1 && last?.outcome.state === 'acknowledged' ? last.outcome.memoryIds[0] : undefined
+      return [{ kind, contents: step % 3 === 2 ? batch() : one(), changes }]
+    }
     // The same content is sent twice at the same time: as one memory, as a batch in both orders, or as one request.
     const shared = step % 3 === 0 ? one() : batch()
     if (step % 3 !== 2) return [{ kind, contents: shared }, { kind, contents: shared.toReversed() }]

@@ -4,7 +4,7 @@ import { checkUrl } from '../database-url.js'
 
 export const USAGE = `npm run bench:durability -- [options]
   --rounds N                      kills of the gateway on each store, 0 to 1000; default 10
-  --clients N                     clients that write at the same time, 1 to 64; default 8
+  --clients N                     clients that write at the same time, 1 to 64; default 10
   --store pglite|postgres|both    default pglite
   --url URI                       a PostgreSQL with pgvector, whose role may create schemas; or use --pg-bin
   --pg-bin DIR                    folder of initdb, pg_ctl and postgres; the bench starts its own cluster
@@ -40,7 +40,7 @@ export function readOptions (args: string[]): Options {
     args,
     options: {
       rounds: { type: 'string', default: '10' },
-      clients: { type: 'string', default: '8' },
+      clients: { type: 'string', default: '10' },
       store: { type: 'string', default: 'pglite' },
       url: { type: 'string' },
       'pg-bin': { type: 'string' },

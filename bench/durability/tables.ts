@@ -3,22 +3,8 @@ import { pgliteExecutor, pgliteSettings, postgresExecutor, postgresSettings } fr
 
 /** Statements that count inconsistencies: rows without a counterpart in another table, and wrong sums. */
 const CHECKS: Record<string, string> = {
-  'memories without all of their postings': `select count(*)::int as count from SCHEMA.memories m
-left join (select bank_key, memory_id, count(distinct term) as terms
-  from SCHEMA.postings group by bank_key, memory_id) p
-  using (bank_key, memory_id)
-where cardinality(m.terms) <> coalesce(p.terms, 0)`,
-  'postings without a memory': `select count(*)::int as count from SCHEMA.postings p
-where not exists (select from SCHEMA.memories m where m.bank_key = p.bank_key
-  and m.memory_id = p.memory_id)`,
-  'memories without all of their vectors': `select count(*)::int as count from SCHEMA.memories m
-left join (select bank_key, memory_id, count(*) as vectors from SCHEMA.embeddings group by bank_key,
-  memory_id) e
-  using (bank_key, memory_id)
-where m.embedded and cardinality(m.passage_starts) <> coalesce(e.vectors, 0)`,
-  'vectors without a memory': `select count(*)::int as count from SCHEMA.embeddings e
-where not exists (select from SCHEMA.memories m where m.bank_key = e.bank_key
-  and m.memory_id = e.memory_id)`,
+  ...partChecks('memories', ''),
+  ...partChecks('past memories', '_past'),
   'banks whose counts are wrong': `select count(*)::int as count from (
   select bank_key, count(*) as memories, count(*) filter (where embedded) as embedded,
     sum(cardinality(passage_starts)) as passages, round(sum(passages_length)) as length
@@ -60,4 +46,26 @@ export async function openDirectory (directory: string): Promise<Executor> {
 
 export function openUrl (url: string, isPooler = false): Executor {
   return postgresExecutor(postgresSettings({ statement_timeout_ms: 300_000, transaction_pooler: isPooler }), url)
+}
+
+/** Of the tables of what is current, and of those of what is past. */
+function partChecks (memories: string, suffix: '' | '_past'): Record<string, string> {
+  return {
+    [`${memories} without all of their postings`]: `select count(*)::int as count from SCHEMA.memories${suffix} m
+left join (select bank_key, memory_id, count(distinct term) as terms
+  from SCHEMA.postings${suffix} group by bank_key, memory_id) p
+  using (bank_key, memory_id)
+where cardinality(m.terms) <> coalesce(p.terms, 0)`,
+    [`postings without ${memories}`]: `select count(*)::int as count from SCHEMA.postings${suffix} p
+where not exists (select from SCHEMA.memories${suffix} m where m.bank_key = p.bank_key
+  and m.memory_id = p.memory_id)`,
+    [`${memories} without all of their vectors`]: `select count(*)::int as count from SCHEMA.memories${suffix} m
+left join (select bank_key, memory_id, count(*) as vectors from SCHEMA.embeddings${suffix} group by bank_key,
+  memory_id) e
+  using (bank_key, memory_id)
+where m.embedded and cardinality(m.passage_starts) <> coalesce(e.vectors, 0)`,
+    [`vectors without ${memories}`]: `select count(*)::int as count from SCHEMA.embeddings${suffix} e
+where not exists (select from SCHEMA.memories${suffix} m where m.bank_key = e.bank_key
+  and m.memory_id = e.memory_id)`,
+  }
 }

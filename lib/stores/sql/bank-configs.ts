@@ -3,7 +3,9 @@ import {
   BANK_CONFIG_CHANGE_LIFETIME_MS, BANK_CONFIG_CHANGES, BANK_CONFIG_HISTORY, type BankConfig, type BankConfigChange,
   type BankConfigChanges, type BankConfigOutcome, type BankConfigPage, type BankConfigStore,
 } from '../bank-configs.js'
-import { type Executor, type Queries, retrySerializationFailures } from './executor.js'
+import {
+  type Executor, isUniqueViolation, type Queries, retrySerializationFailures, serializationFailure,
+} from './executor.js'
 import { lockBank } from './fragments.js'
 import { bankParameters, type BankRow, toBankKey } from './rows.js'
 
@@ -74,6 +76,8 @@ where c.bank_key = any($1::text[])`, [banks.map(bankKeyString)],
     tx: Queries, bank: BankKey, { expected, document, updatedAt, updatedBy }: BankConfigChange,
   ): Promise<BankConfigOutcome> {
     const [key, schema] = [bankParameters(bank), this.#schema]
+    // On Citus the lock of all banks may be free before the last writer's commit has reached the bank's node.
+    await tx.query(lockBank(schema), key)
     await this.#lock(tx)
     const [row] = await tx.query<{ revision: number }>(
       `select c.revision::float8 as revision from ${schema}.bank_configurations c where c.bank_key = $1`, key,
@@ -163,8 +167,12 @@ from known k left join lateral (
   select max(o.revision) from ${changes} o where o.changed_at < $1::float8::bigint
 )`, [now - BANK_CONFIG_CHANGE_LIFETIME_MS])
     const revision = row!.newest + 1
-    await tx.query(`insert into ${changes} (bank_key, revision, changed_at)
+    const inserted = tx.query(`insert into ${changes} (bank_key, revision, changed_at)
 values ($1, $2::float8::bigint, $3::float8::bigint)`, [...bankParameters(bank), revision, now])
+    await inserted.catch((error: unknown) => {
+      // On Citus the newest change may not have been seen yet.
+      throw isUniqueViolation(error) ? serializationFailure('Another change has the revision') : error
+    })
     return revision
   }
 }

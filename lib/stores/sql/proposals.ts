@@ -33,11 +33,14 @@ export class SqlProposals implements ProposalStore {
   async add (bank: BankKey, proposals: readonly Proposal[]): Promise<void> {
     if (proposals.length === 0) return
     const texts = (valueOf: (proposal: Proposal) => string | null) => proposals.map(valueOf)
+    // The join also lets Citus send the statement to the bank's node.
     await this.#executor.query(`insert into ${this.#schema}.proposals (bank_key, proposal_id, memory_id, may_supersede,
   because, created_at, state, decided_at)
-select $1, g.proposal_id, g.memory_id, g.may_supersede, g.because, g.created_at, g.state, g.decided_at
+select m.bank_key, g.proposal_id, g.memory_id, g.may_supersede, g.because, g.created_at, g.state, g.decided_at
 from unnest($2::text[]::uuid[], $3::text[]::uuid[], $4::text[]::uuid[], $5::text[], $6::text[]::bigint[], $7::text[],
   $8::text[]::bigint[]) as g(proposal_id, memory_id, may_supersede, because, created_at, state, decided_at)
+join ${this.#schema}.memories m on m.bank_key = $1 and m.memory_id = g.memory_id
+where m.bank_key = $1
 on conflict (bank_key, memory_id, may_supersede) do nothing`, [
       ...bankParameters(bank), texts(({ proposalId }) => proposalId), texts(({ memoryId }) => memoryId),
       texts(({ maySupersede }) => maySupersede), texts(({ because }) => because),
