@@ -5,6 +5,7 @@ import { collect, integer, pair, share } from './option-values.js'
 
 const BANK = 'name of the bank'
 const MEMORY = 'id of the memory'
+const CONVERSATION = 'id of the conversation'
 
 /** Adds the options of every command that calls a server. */
 function ofServer (command: Command): Command {
@@ -146,6 +147,9 @@ export function declareMemoryCommands (program: Command): void {
       await (await import('./commands/change.js')).rollback(bank, time, options)
     })
 
+  declareProposals(program.command('proposals').description('what a later memory may supersede: list it, and decide'))
+  declareConversations(program.command('conversations').description('list, show, append to and delete conversations'))
+
   ofServer(program.command('export').description('write a bank as NDJSON'))
     .argument('<bank>', BANK)
     .option('--versions', 'also superseded and retired memories, and earlier versions')
@@ -166,5 +170,58 @@ export function declareMemoryCommands (program: Command): void {
     ).choices(['ignore', 'apply']).default('ignore'))
     .action(async (bank, file, options) => {
       await (await import('./commands/import.js')).importBank(bank, file, options)
+    })
+}
+
+function declareProposals (proposals: Command): void {
+  ofServer(proposals.command('list').description('list the proposals of a bank with both texts, the newest first'))
+    .argument('<bank>', BANK)
+    .addOption(new Option('--state <state>', 'proposals that are open, or that were accepted or dismissed')
+      .choices(['open', 'accepted', 'dismissed']).default('open'))
+    .action(async (bank, options) => { await (await import('./commands/proposals.js')).listProposals(bank, options) })
+  for (const [verb, description] of [
+    ['accept', 'let the newer memory take the place of the older one'],
+    ['dismiss', 'leave both memories as they are'],
+    ['undo', 'take the decision about a proposal back'],
+  ] as const) {
+    ofServer(proposals.command(verb).description(description))
+      .argument('<bank>', BANK)
+      .argument('<proposal>', 'id of the proposal')
+      .action(async (bank, proposal, options) => {
+        await (await import('./commands/proposals.js')).decideProposal(verb, bank, proposal, options)
+      })
+  }
+}
+
+function declareConversations (conversations: Command): void {
+  ofServer(conversations.command('list').description('list the conversations of a bank'))
+    .argument('<bank>', BANK)
+    .action(async (bank, options) => {
+      await (await import('./commands/conversations.js')).listConversations(bank, options)
+    })
+
+  ofServer(conversations.command('show').description('show the messages of a conversation, the oldest first'))
+    .argument('<bank>', BANK)
+    .argument('<conversation>', CONVERSATION)
+    .option('--last <number>', 'only so many messages from its end (default: all)', integer(1))
+    .action(async (bank, conversation, options) => {
+      await (await import('./commands/conversations.js')).showConversation(bank, conversation, options)
+    })
+
+  ofServer(conversations.command('append').description('store the messages that a conversation does not have; the ' +
+    'whole transcript may be sent again'))
+    .argument('<bank>', BANK)
+    .argument('<conversation>', CONVERSATION)
+    .argument('[file]', 'messages with role and content, and if need be name, id and created_at: a JSON array, or ' +
+      'one in each line; without it, or with -, standard input is read')
+    .action(async (bank, conversation, file, options) => {
+      await (await import('./commands/conversations.js')).appendMessages(bank, conversation, file, options)
+    })
+
+  ofServer(conversations.command('delete').description('delete the messages of a conversation'))
+    .argument('<bank>', BANK)
+    .argument('<conversation>', CONVERSATION)
+    .action(async (bank, conversation, options) => {
+      await (await import('./commands/conversations.js')).deleteConversation(bank, conversation, options)
     })
 }

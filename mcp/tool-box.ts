@@ -3,7 +3,7 @@ import { Type, type Static, type TObject, type TSchema } from 'typebox'
 import { invalidField } from '../lib/base/service-error.js'
 import { IDEMPOTENCY_KEY_IN_WORDS, isIdempotencyKey } from '../lib/operations/idempotency.js'
 import {
-  boundedLists, namedBanks, type BoundedList, type Operation, type Tool as ToolDeclaration,
+  type AskFor, boundedLists, namedBanks, type BoundedList, type Operation, type Tool as ToolDeclaration,
 } from '../lib/operations/operation.js'
 import { IDEMPOTENCY_PERIOD, strict } from '../lib/operations/schemas.js'
 import { OPERATIONS } from '../lib/operations/operations.js'
@@ -141,7 +141,8 @@ export async function callTool (
   const { idempotency_key: key, ...request } = tool.check(input)
   const idempotencyKey = operation.idempotent === true ? checkedKey(key ?? call.idempotencyKey) : undefined
   const ask = async (asked: typeof request) => await caller.ask(operation, asked, { signal, idempotencyKey })
-  const answer = await (declaration.shape?.(ask, request, budget) ?? ask(request))
+  const askFor: AskFor = async (other, asked) => await caller.ask(other, asked, { signal })
+  const answer = await (declaration.shape?.(ask, request, budget, askFor) ?? ask(request))
   return { content: [{ type: 'text', text: JSON.stringify(answer) }], structuredContent: answer }
 }
 

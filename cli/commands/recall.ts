@@ -37,14 +37,19 @@ export function hitLines (hit: Answer): string[] {
     labelled('tags', textsOf(hit['tags']).join(', ')),
     labelled('source', textOf(hit['source'])), labelled('document', textOf(hit['document_id'])),
   ].filter((fact) => fact !== undefined && fact !== '')
-  const date = (textOf(hit['occurred_at']) ?? textOf(hit['retained_at']))?.slice(0, 10)
-  const said = [date, textOf(hit['speaker'])].filter((part) => part !== undefined).join(', ')
-  const text = `${said}: ${textOf(hit['text']) ?? ''}`.replaceAll('\n', '\n      ')
+  const text = said(hit).replaceAll('\n', '\n      ')
   return [
     `${(numberOf(hit['score']) ?? 0).toFixed(2)}  ${text}`,
     `      ${facts.join('  ')}`,
     ...scoreLines(recordOf(hit['scores'])),
   ]
+}
+
+/** When, who and what. */
+export function said (memory: Answer): string {
+  const date = (textOf(memory['occurred_at']) ?? textOf(memory['retained_at']))?.slice(0, 10)
+  const first = [date, textOf(memory['speaker'])].filter((part) => part !== undefined).join(', ')
+  return `${first}: ${textOf(memory['text']) ?? ''}`
 }
 
 function labelled (label: string, value: string | undefined): string | undefined {

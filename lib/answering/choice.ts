@@ -22,8 +22,9 @@ const WEIGHTS = {
   memoryWords: 0.4,
   /** It has what the question asks for: a time, a number, a place … */
   kind: 0.3,
-  /** Its speaker is asked about, and speaks of themselves. */
+  /** Its speaker is asked about, or it names who is asked about, and nobody is stated as its speaker. */
   speaker: 0.5,
+  /** Its speaker is asked about, and speaks of themselves. */
   firstPerson: 0.2,
   /** An assistant's, although the question does not ask what it said. */
   assistant: -0.5,
@@ -31,8 +32,8 @@ const WEIGHTS = {
   /** It points at a picture, or reacts to what somebody else said. */
   pointer: -0.2,
   reaction: -0.3,
-  /** It was so before, which the question asks for. */
-  superseded: 0.5,
+  /** It was so before, which the question asks for: times the share of the question's words in it. */
+  superseded: 0.8,
 } as const
 const SHORT_WORDS = 4
 /** The share of the question's words from which two sentences answer the same. */
@@ -135,7 +136,8 @@ export async function choose (question: string, memories: readonly Told[]): Prom
       if (text === undefined) continue
       const statement = { ...found, text }
       const score = scoreOf(asked, coverage, statement, memoryWords)
-      scored.push({ statement, score: score + (isPast && memory.isSuperseded ? WEIGHTS.superseded : 0) })
+      const past = isPast && memory.isSuperseded ? WEIGHTS.superseded * coverage.weighted(statement) : 0
+      scored.push({ statement, score: score + past })
     }
   }
   scored.sort((a, b) => b.score - a.score)
@@ -159,6 +161,8 @@ function scoreOf (asked: Asked, coverage: Coverage, statement: Statement, memory
   if (asked.speakers.has(told.speakerKey)) {
     score += WEIGHTS.speaker
     if (FIRST_PERSON.test(text)) score += WEIGHTS.firstPerson
+  } else if (told.speakerKey === '' && [...asked.names].some((name) => statement.terms.has(name))) {
+    score += WEIGHTS.speaker
   } else if (asked.speakers.size === 0 && isAssistant(told.speakerKey)) score += WEIGHTS.assistant
   if (contentTerms.length < SHORT_WORDS) score += WEIGHTS.short
   if (POINTER.test(text)) score += WEIGHTS.pointer
@@ -206,6 +210,8 @@ function select (asked: Asked, scored: readonly Scored[]): Statement[] {
 }
 
 function repeats (one: Statement, other: Statement): boolean {
+  // What took the place of another differs in what matters, however little that is.
+  if (one.told.isSuperseded !== other.told.isSuperseded) return false
   const { shared, shorter } = contentShared(one, other)
   return shared >= 0.8 * shorter
 }

@@ -107,6 +107,8 @@ export interface Asked {
   readonly matters: ReadonlySet<number>
   /** The speakers, as in `speakerKey`, whom it names or, as `I` or `you`, means. */
   readonly speakers: ReadonlySet<string>
+  /** The stems of their names. */
+  readonly names: ReadonlySet<string>
   /** Whether it asks for what holds now, of which only the latest statement may be true: `Where do I live?` */
   readonly isAboutPresent: boolean
 }
@@ -170,7 +172,8 @@ export function readQuestion (question: string, known: ReadonlySet<string>): Ask
   const isFrame = frameWordsOf(question, {
     asksForAssistantTurn: [...speakers].some(isAssistant), asksForMethod: false, asksForAdvice: false,
   })
-  const stems = [...new Set(contentStems(question))].filter((stem) => !names.has(stem))
+  // What was so before does not say that it was.
+  const stems = [...new Set(contentStems(question.replace(PAST, '')))].filter((stem) => !names.has(stem))
   const terms = stems.filter((stem) => !isFrame(stem))
   const kind = KINDS.find(([, form]) => form.test(question))?.[0] ?? 'other'
   return {
@@ -178,6 +181,7 @@ export function readQuestion (question: string, known: ReadonlySet<string>): Ask
     terms: (terms.length > 0 ? terms : stems).slice(0, MAX_TERMS),
     matters: mattersOf(stems),
     speakers,
+    names,
     isAboutPresent: kind !== 'reason' && PRESENT.test(question) && !NOT_PRESENT.test(question),
   }
 }
@@ -189,7 +193,10 @@ function isNamedIn (key: string, folded: readonly string[]): boolean {
 }
 
 /** Words by which a question asks for what was so before. */
-const PAST = /\b(?:before|previous(?:ly)?|prior|former(?:ly)?|earlier|used to|in the past|back then|originally)\b/i
+const PAST = new RegExp([
+  String.raw`\b(?:before|previous(?:ly)?|prior|former(?:ly)?|earlier|used to|in the past|back then|originally`,
+  String.raw`|(?<=\bdid\b[^.?!]*\b)use to)\b`,
+].join(''), 'i')
 
 /** Whether a question asks for what was so before, so that superseded memories answer it too. */
 export function asksForPast (question: string): boolean {

@@ -295,6 +295,12 @@ const OTHER_NAMES: ReadonlyMap<string, readonly string[]> = new Map([
   ['user_id', ['bank_id']],
   ['namespace', ['bank_id']],
   ['bankId', ['bank_id']],
+  ['memory', ['content']],
+  ['timestamp', ['occurred_at', 'created_at']],
+  ['created_at', ['occurred_at']],
+  ['occurred_at', ['created_at']],
+  ['valid_to', ['valid_until']],
+  ['invalid_at', ['valid_until']],
 ])
 
 /** What is expected of the field of an error, without the field's name: `must be an integer from 1 to 200`. */

@@ -351,7 +351,8 @@ export function requirePrecondition (
   const holds = precondition === 'set' ? etag !== UNSET_ETAG : precondition.includes(etag)
   if (!holds) {
     throw new ServiceError(
-      'precondition_failed', `${what} is not one that If-Match or If-None-Match allows`,
+      'precondition_failed',
+      `${what} is not one that If-Match or If-None-Match allows: read it again and send its ETag`,
     )
   }
 }

@@ -77,6 +77,13 @@ export interface OpenBank {
   grants: readonly CompiledGrant[]
 }
 
+/** Whether a caller, who may do something else with the bank, may also read it. */
+export function mayRead (
+  { access }: { access: AccessControl }, context: RequestContext, { key, grants }: OpenBank,
+): boolean {
+  return access.decide(context, 'read', key.bankId, grants).allowed
+}
+
 /** Resolves a bank from the settings of the file and its own configuration. */
 export function resolveBank (
   key: BankKey, configuration: BankConfiguration | undefined, { operator, bankGrants }: FileSettings,

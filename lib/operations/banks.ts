@@ -35,12 +35,8 @@ export const listBanks = operation({
       }),
     }),
     shape: async (ask, { limit = PAGE_SIZE.default, cursor }, budget) => {
-      // A truncated page would have no valid cursor, so a shorter page is read instead.
-      for (let size = limit; ;) {
-        const page = await ask(withoutUndefined({ limit: size, cursor }))
-        if (page.banks.length <= 1 || await budget.take(page)) return page
-        size = Math.floor(page.banks.length / 2)
-      }
+      const read = async (size: number) => await ask(withoutUndefined({ limit: size, cursor }))
+      return (await budget.takePage(limit, read, ({ banks }) => banks)).page
     },
   },
   run: banks.listBanks,

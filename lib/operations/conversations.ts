@@ -11,13 +11,14 @@ import {
 import type { Admission } from './admission.js'
 import { pageSize } from './bank-browser.js'
 import type { OpenBank } from './bank-directory.js'
+import { APPEND_TOOL, MESSAGES_TOOL } from './conversation-view.js'
 import { decodeCursor, encodeCursor, isConversationPlace, isMemoryPlace } from './cursor.js'
 import type { Call, Dependencies } from './dependencies.js'
 import { scheduleExtraction } from './extraction.js'
 import { idempotentWrite, isCommitted, type KeyedWrite, type WriteResult } from './idempotency.js'
 import { LIMIT_ERRORS, operation } from './operation.js'
 import { type CheckedItem, checkItem, checkText, fingerprintOf, isInstruction, prepare } from './preparation.js'
-import { propose } from './proposals.js'
+import { writeProposed } from './proposals.js'
 import { refusalOf } from './refusals.js'
 import {
   AppendMessagesAnswer, AppendMessagesRequest, BankId, ConversationsAnswer, DeleteConversationRequest,
@@ -41,6 +42,7 @@ export const appendMessages = operation({
   answer: AppendMessagesAnswer,
   errors: [...LIMIT_ERRORS, 'message_conflict', 'model_output_invalid', 'not_supported', 'server_busy'],
   idempotent: true,
+  tool: APPEND_TOOL,
   run: append,
 })
 
@@ -54,6 +56,7 @@ export const listMessages = operation({
   request: MessagesRequest,
   answer: MessagesAnswer,
   errors: ['answer_too_large', 'not_supported'],
+  tool: MESSAGES_TOOL,
   run: messagesOf,
 })
 
@@ -163,7 +166,7 @@ async function appendOnce (deps: Dependencies, append: Append): Promise<WriteRes
       const others = plan.added.length - 1
       if (plans === 0 && others > 0) admitted.push(await deps.admission.admit('retain', call, [bank], others))
       try {
-        return { context: await writePlan(deps, plan, append), outcome: null }
+        return await writePlan(deps, plan, append)
       } catch (error) {
         // Another append has stored one of the messages since the conversation was read.
         if (!(error instanceof MemoryChangedError)) throw error
@@ -218,17 +221,11 @@ async function planAppend (deps: Dependencies, append: Append): Promise<AppendPl
 /** @throws MemoryChangedError when the conversation has one of the messages meanwhile */
 async function writePlan (
   deps: Dependencies, { added, memoryIds, repeated }: AppendPlan, { bank, sent, call, keyed }: Append,
-): Promise<AppendMessagesAnswer> {
+): Promise<WriteResult<AppendMessagesAnswer, null>> {
   const { store, indexer, clock, live } = deps
   const { key, settings } = bank
   const trust = live.current.trust.of(call.context)
   const changedBy = call.context.principal ?? null
-  const { prepared, proposals } = await propose(
-    deps, key, settings.signal_quality.proposals,
-    await prepare(added.map((memory) => ({ ...memory, trust, changedBy })), call.signal),
-  )
-  const memories = await indexer.index(prepared, settings.retrieval.chunk_max_characters, call.signal)
-  call.signal?.throwIfAborted()
   const redactions = sent.flatMap((one) => one?.item.redactions.map((name) => `${one.at}${name}`) ?? [])
   const answer: AppendMessagesAnswer = {
     stored: added.length,
@@ -237,14 +234,19 @@ async function writePlan (
     ...redactions.length > 0 && { redactions },
   }
   const idempotency = idempotentWrite(keyed, answer)
-  // With a key the store is called even for no memories, because it keeps the record of the key.
-  if (memories.length === 0 && idempotency === undefined) return answer
-  await scheduleExtraction(deps, settings, async (extract) => (
-    await store.insert(key, memories, { now: clock(), idempotency, signal: call.signal, expectNew: true, extract })
-  ))
-  indexer.scheduleVectors(key, memories)
-  if (proposals.length > 0) await store.proposals!.add(key, proposals)
-  return answer
+  const all = await prepare(added.map((memory) => ({ ...memory, trust, changedBy })), call.signal)
+  return await writeProposed(deps, bank, all, async (prepared) => {
+    const memories = await indexer.index(prepared, settings.retrieval.chunk_max_characters, call.signal)
+    call.signal?.throwIfAborted()
+    // With a key the store is called even for no memories, because it keeps the record of the key.
+    if (memories.length > 0 || idempotency !== undefined) {
+      await scheduleExtraction(deps, settings, async (extract) => (
+        await store.insert(key, memories, { now: clock(), idempotency, signal: call.signal, expectNew: true, extract })
+      ))
+      indexer.scheduleVectors(key, memories)
+    }
+    return { context: answer, outcome: null }
+  })
 }
 
 /** Checks a message. @returns undefined for one that is not stored */
@@ -268,7 +270,7 @@ function readMessage (message: SentMessage, bank: OpenBank, conversationId: stri
 
 /** The text of a message. @throws ServiceError invalid_request for a message with nothing in it */
 function textOf ({ role, content, tool_calls: calls = [] }: SentMessage, at: string): string | undefined {
-  if (TOOL_ROLES.test(role)) return undefined
+  if (TOOL_ROLES.test(trimSpeaker(role))) return undefined
   const parts = typeof content === 'object' ? content : []
   const text = typeof content === 'string'
     ? content
@@ -426,8 +428,9 @@ function requireSame ({ at, digest, id }: Sent, message: Pick<MessageFields, 'di
 /**
  * Aligns turns with those of the conversation: at its beginning, as an older transcript or one that grew, or at its
  * end, so that the overlap is the longest, or wholly before its end; where something stands it must be the same turn,
- * and where something was forgotten it may be any. A transcript in which only a later part differs, because an answer
- * was made again, is compared turn by turn from there on. What is undefined is new.
+ * and where something was forgotten it may be any. Of a transcript that begins as the conversation does and differs
+ * later, because a message was changed or an answer made again, each turn from there on is looked for wherever it
+ * stands. What is undefined is new.
  * In steps: the turns times the starts, about 1,000 of each, and a start ends at its first difference.
  */
 function align (turns: readonly Sent[], stored: StoredMessages): Found[] {
@@ -443,12 +446,11 @@ function align (turns: readonly Sent[], stored: StoredMessages): Found[] {
   }
   if (first.agreeing === 0) return []
   const { found } = first
+  // What stands there may be sent for one turn each.
   const positions = stored.positionsFrom(found.length)
-  let next = 0
   for (const turn of turns.slice(found.length)) {
-    const at = positions.findIndex((position, index) => index >= next && sameAt(position, turn, stored) !== undefined)
-    found.push(at === -1 ? undefined : sameAt(positions[at]!, turn, stored))
-    if (at !== -1) next = at + 1
+    const at = positions.findIndex((position) => sameAt(position, turn, stored) !== undefined)
+    found.push(at === -1 ? undefined : sameAt(positions.splice(at, 1)[0]!, turn, stored))
   }
   return found
 }

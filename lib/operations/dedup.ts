@@ -91,31 +91,36 @@ export async function planDedup (
   /** By the id of a memory of the bank: the item that takes its place. */
   const replaced = new Map<string, PlannedMemory>()
   const decide = async (item: PreparedMemory, { profile, candidates: all }: Compared): Promise<ItemDecision> => {
-    const candidates = all.filter(({ memory }) => !replaced.has(memory.memoryId))
+    const standing = all.filter(({ memory: { memoryId } }) => !replaced.has(memoryId))
     const { trust } = item.memory
+    // An item that says what it takes the place of is stored for that, and only such an item takes the place of one
+    // with a key.
+    const own = saysItsPlace(item) ? 'warn' : action
+    const candidates = own === 'update' ? standing.filter(({ memory: { key } }) => key === null) : standing
     const decideRepeat = (repeated: ItemTarget): ItemDecision => {
       if (isPlanned(repeated) || isAtLeast(repeated.trust, trust)) return { kind: 'skipped', target: repeated }
       const target = earlier.add(item, profile)
       replaced.set(repeated.memoryId, target)
       return { kind: 'stored', target }
     }
-    const repeated = earlier.exactRepeatOf(item) ?? stored.exactRepeatOf(item, candidates)
+    const repeated = earlier.exactRepeatOf(item) ?? stored.exactRepeatOf(item, standing)
     if (repeated !== undefined) return decideRepeat(repeated)
     const ofBank = await stored.nearDuplicatesOf(profile, candidates, threshold)
     const ofRequest = await earlier.nearDuplicatesOf(item, profile)
-    const found = [...ofBank, ...ofRequest].sort((a, b) => b.similarity - a.similarity)
+    const found = [...ofBank, ...ofRequest.filter(({ target }) => own !== 'update' || !saysItsPlace(target.memory))]
+      .sort((a, b) => b.similarity - a.similarity)
     const [nearest] = found
     if (nearest === undefined) return { kind: 'stored', target: earlier.add(item, profile) }
-    if (action === 'warn') return { kind: 'stored', target: earlier.addNearDuplicate(item, profile), near: nearest }
+    if (own === 'warn') return { kind: 'stored', target: earlier.addNearDuplicate(item, profile), near: nearest }
     const near = found.find(({ target }) => (
-      action === 'skip' ? isAtLeast(trustOf(target), trust) : isAtLeast(trust, trustOf(target))
+      own === 'skip' ? isAtLeast(trustOf(target), trust) : isAtLeast(trust, trustOf(target))
     ))
     if (near === undefined) return { kind: 'stored', target: earlier.add(item, profile), near: nearest }
     // Of many memories with the same words the search may not have returned the one that is repeated exactly. When the
     // item is stored in any case, the store recognises it.
     const missed = all.length < CANDIDATES ? undefined : await stored.findRepeated(item)
     if (missed !== undefined && !replaced.has(missed.memoryId)) return decideRepeat(missed)
-    if (action === 'skip') return { kind: 'skipped', target: near.target, near }
+    if (own === 'skip') return { kind: 'skipped', target: near.target, near }
     if (isPlanned(near.target)) {
       earlier.replace(near.target, item, profile)
       return { kind: 'updated', target: near.target, near }
@@ -317,6 +322,11 @@ class EarlierItems {
     if (group === undefined) this.#groups.set(name, group = new Map())
     return group
   }
+}
+
+/** Whether it says, by a key or by ids, which memories it takes the place of. */
+function saysItsPlace ({ memory: { key, supersedes } }: PreparedMemory): boolean {
+  return key !== null || supersedes.length > 0
 }
 
 /** The same memory under another id. */

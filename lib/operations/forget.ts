@@ -3,7 +3,7 @@ import type { RequestContext } from '../access/context.js'
 import { withoutUndefined } from '../base/members.js'
 import { invalidField, ServiceError } from '../base/service-error.js'
 import type { RemoveOutcome, Selector } from '../stores/vector-store.js'
-import type { OpenBank } from './bank-directory.js'
+import { mayRead, type OpenBank } from './bank-directory.js'
 import type { Call, Dependencies } from './dependencies.js'
 import { idempotentWrite, type WriteResult } from './idempotency.js'
 import { fittingMemories, isCut, MemoryView } from './memory-view.js'
@@ -89,10 +89,11 @@ async function forgetMemories (
 
 /** Shows some of the memories that would be removed, if the caller may read them; `forget` does not imply that. */
 async function sampleOf (
-  deps: Dependencies, { key, grants }: OpenBank, memoryIds: readonly string[], context: RequestContext,
+  deps: Dependencies, bank: OpenBank, memoryIds: readonly string[], context: RequestContext,
 ): Promise<Pick<ForgetAnswer, 'sample'>> {
-  const { access, store, clock } = deps
-  if (!access.decide(context, 'read', key.bankId, grants).allowed) return {}
+  const { store, clock } = deps
+  if (!mayRead(deps, context, bank)) return {}
+  const { key } = bank
   const sample: MemoryRecord[] = []
   for (const memoryId of memoryIds.slice(0, FORGET_SAMPLE_SIZE)) {
     const memory = await store.get(key, memoryId, clock())

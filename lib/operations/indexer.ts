@@ -71,7 +71,9 @@ export class Indexer {
   }
 
   /** Runs a write that may replace the texts of existing memories. */
-  async runReplacement<T> (bank: BankKey, memories: readonly NewMemory[], write: () => Promise<T>): Promise<T> {
+  async runReplacement<T> (
+    bank: BankKey, memories: ReadonlyArray<Pick<NewMemory, 'memoryId'>>, write: () => Promise<T>,
+  ): Promise<T> {
     const { backfill } = this.#options
     if (backfill === undefined) return await write()
     return await backfill.runReplacement(bank, memories.map(({ memoryId }) => memoryId), write)

@@ -5,10 +5,10 @@ import { withoutUndefined } from '../base/members.js'
 import { isUuid } from '../base/ids.js'
 import { invalidField, ServiceError } from '../base/service-error.js'
 import { supersededBy } from '../stores/insert-plan.js'
-import { newLife, type Metadata } from '../stores/memory-fields.js'
+import { type Metadata, newLife, NOTHING_SAID } from '../stores/memory-fields.js'
 import { type Memory, MemoryChangedError, type Revision } from '../stores/vector-store.js'
 import { requirePrecondition } from './bank-configurations.js'
-import type { OpenBank } from './bank-directory.js'
+import { mayRead, type OpenBank } from './bank-directory.js'
 import type { Call, Dependencies } from './dependencies.js'
 import { LIMIT_ERRORS, operation } from './operation.js'
 import { checkItem, inspect, prepare } from './preparation.js'
@@ -108,6 +108,9 @@ async function change (
   const { admission, clock, directory, indexer, live, store } = deps
   const bank = await directory.openOne(call.context, 'write', bankId)
   if (store.revise === undefined) throw notSupported()
+  // A caller who may write but not read is not shown what others have written.
+  const isShown = mayRead(deps, call.context, bank)
+  const answer = (memory: Memory) => toRecord(bankId, isShown ? memory : { ...memory, ...NOTHING_SAID })
   const admitted = await admission.admit('retain', call, [bank], 1)
   try {
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
@@ -117,12 +120,13 @@ async function change (
         throw new ServiceError('higher_trust', 'The memory is of higher trust than the caller')
       }
       const revision = await next(memory, bank)
-      if (revision === undefined) return toRecord(bankId, memory)
+      if (revision === undefined) return answer(memory)
       try {
-        await store.revise(bank.key, [revision], { now: clock(), signal: call.signal })
-        // Vectors that were being computed are of the version before.
+        await indexer.runReplacement(bank.key, [memory], async () => {
+          await store.revise!(bank.key, [revision], { now: clock(), signal: call.signal })
+        })
         indexer.scheduleVectors(bank.key, undefined)
-        return toRecord(bankId, revision.memory)
+        return answer(revision.memory)
       } catch (error) {
         if (!(error instanceof MemoryChangedError)) throw error
       }
@@ -180,7 +184,8 @@ async function patch (
       item: { ...item, supersedes, message },
       memoryId: memory.memoryId,
       retainedAt,
-      trust: deps.live.current.trust.of(call.context),
+      // Who leaves the content as it is does not vouch for it.
+      trust: patch.content === undefined ? memory.trust : deps.live.current.trust.of(call.context),
       changedBy,
       life: { ...newLife({ changedAt, changedBy }), ...life, kind, derivedFrom },
     }], call.signal)
@@ -250,13 +255,10 @@ async function retire (
       throw invalidField('by', 'names a memory that the bank does not have')
     }
     const told = note === undefined ? reason : `${reason}: ${note}`
-    const next = { ...memory, ...nextVersion(deps, call, memory, told) }
-    const state = reason !== 'superseded'
-      ? { state: 'retired' as const }
-      : successor === undefined
-        ? { state: 'superseded' as const, validUntil: memory.validUntil ?? deps.clock() }
-        : supersededBy(memory, successor, deps.clock())
-    return revisionOf({ ...next, ...state })
+    const state = reason === 'superseded'
+      ? supersededBy(memory, successor ?? { memoryId: null, validFrom: null, occurredAt: null }, deps.clock())
+      : { state: 'retired' as const }
+    return revisionOf({ ...memory, ...nextVersion(deps, call, memory, told), ...state })
   })
 }
 

@@ -137,7 +137,9 @@ async function rollback (
       if (isDry || steps.length === 0) return answer
       const revisions = await indexSteps(deps, bank, steps, call)
       try {
-        await store.revise(bank.key, revisions, { now: clock(), signal: call.signal })
+        await indexer.runReplacement(bank.key, revisions.map(({ memory }) => memory), async () => {
+          await store.revise!(bank.key, revisions, { now: clock(), signal: call.signal })
+        })
         indexer.scheduleVectors(bank.key, undefined)
         return answer
       } catch (error) {
@@ -163,7 +165,7 @@ async function planRollback (
   let unrecoverable = await store.countRemovedAfter?.(key, instant) ?? 0
   const steps: Step[] = []
   for (const each of changed) {
-    if (each.then?.redacted === true) unrecoverable++
+    if (each.then?.redacted === true && each.then.state === 'current') unrecoverable++
     else {
       const step = stepOf(deps, call, each, now)
       if (step !== undefined) steps.push(step)
@@ -188,7 +190,11 @@ function stepOf (
   if (memory.state !== 'current') return undefined
   const state: Partial<Memory> = then === undefined
     ? { state: 'retired' }
-    : { state: then.state, supersededBy: then.supersededBy, validUntil: then.validUntil }
+    : {
+        state: then.state,
+        supersededBy: then.supersededBy,
+        validUntil: then.redacted ? memory.validUntil : then.validUntil,
+      }
   return { revision: revisionOf({ ...memory, ...made, ...state }), isTold: false, kind: 'retired' }
 }
 

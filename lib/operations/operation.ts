@@ -6,6 +6,11 @@ import type { ErrorCode } from '../base/service-error.js'
 import type { Call, Dependencies } from './dependencies.js'
 import type { TokenBudget } from './token-budget.js'
 
+/** Asks for the answer of another operation that needs the same permission, as the same caller. */
+export type AskFor = <Request extends TObject, Answer extends TObject>(
+  operation: Operation<Request, Answer>, request: Static<Request>,
+) => Promise<Static<Answer>>
+
 /** How models get an operation. */
 export interface Tool<Request extends TObject = TObject, Answer extends TObject = TObject> {
   title: string
@@ -21,6 +26,7 @@ export interface Tool<Request extends TObject = TObject, Answer extends TObject 
   /** Asks for an answer and cuts it to the tokens that a model may get. Default: the answer as it is. */
   shape? (
     ask: (request: Static<Request>) => Promise<Static<Answer>>, request: Static<Request>, budget: TokenBudget,
+    askFor: AskFor,
   ): Promise<Record<string, unknown>>
 }
 

@@ -74,9 +74,9 @@ export function checkItem (
     return text
   })
   const { validFrom, validUntil } = optional
-  if (validFrom !== null && validUntil !== null && validUntil <= validFrom) {
-    check('valid_until', 'must be after valid_from')
-  }
+  // An export may have one that ends where it begins: what was superseded before its time.
+  const isShort = validFrom !== null && validUntil !== null && validUntil <= validFrom
+  if (isShort && (textField === 'content' || validUntil < validFrom)) check('valid_until', 'must be after valid_from')
   const supersedes = item.supersedes === undefined
     ? NO_IDS
     : [...new Set(item.supersedes.map((id) => id.toLowerCase()))].sort()

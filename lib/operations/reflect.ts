@@ -262,7 +262,7 @@ async function prepareReflect (
   const { retriever, meteredModel, clock, timer, newBoundary } = deps
   const search = await openSearch(request, context, deps)
   const { banks, reference, settings: { reflect } } = search
-  const filters = atLeast(withPast(search.filters, request, deps), reflect.min_trust)
+  const filters = atLeast(search.filters, reflect.min_trust)
   const schema = request.response_schema === undefined ? undefined : checkResponseSchema(request.response_schema)
   if (schema !== undefined && !meteredModel.isStructured) {
     throw new ServiceError(
@@ -283,10 +283,10 @@ async function prepareReflect (
       signal: deadline.signal,
       sufficientCosine: deps.embeddings.evidenceCosine,
     }
-    const [first, successors] = await deadline.wait(Promise.all([
-      retriever.retrieve(retrieval), successorsOf(deps, retrieval),
+    const [first, fromPast] = await deadline.wait(Promise.all([
+      retriever.retrieve(retrieval), request.state === undefined ? hitsFromPast(deps, retrieval, request.query) : [],
     ]))
-    const retrieved = { ...first, hits: withSuccessors(first.hits, successors) }
+    const retrieved = { ...first, hits: withHits(first.hits, fromPast) }
     const { candidates, degraded } = await deadline.wait(withLaterStatements(retrieved, retrieval, retriever, {
       maxMemories: reflect.max_evidence, warn: deps.warn,
     }))
@@ -353,22 +353,25 @@ function reflectFailure (error: unknown, deadline: Deadline): unknown {
   return isLate ? lateFailure(error) : failure ?? error
 }
 
-/** Superseded memories from which the search looks for what stands in their places, and how far it follows them. */
+/** Superseded memories that are looked at, and how far is followed what took their places. */
 const MAX_SUPERSEDED = 10
 const MAX_STEPS = 10
 
 /**
- * What stands in the places of superseded memories that a question finds, with their scores: a new fact is often told
- * in other words than the question, which the old one has.
+ * The superseded memories that a question for what was so before finds, and for any other question what stands in their
+ * places: a new fact is often told in other words than the question, which the old one has. Their scores are those of a
+ * search of their own, in which they do not compete with what is current.
  */
-async function successorsOf (
-  { clock, retriever, store }: Dependencies, retrieval: RetrievalRequest,
+async function hitsFromPast (
+  { clock, retriever, store }: Dependencies, retrieval: RetrievalRequest, question: string,
 ): Promise<RetrievedHit[]> {
   const { filters } = retrieval
-  if (store.revise === undefined || filters.state !== undefined || filters.asOf !== undefined) return []
+  const isPast = asksForPast(question)
+  if (store.revise === undefined || (filters.asOf !== undefined && !isPast)) return []
   const { hits } = await retriever.retrieve({
     ...retrieval, filters: { ...filters, state: 'history' }, limit: MAX_SUPERSEDED,
   })
+  if (isPast) return hits.filter(({ memory }) => memory.state === 'superseded')
   const passes = compileFilters(filters) ?? (() => true)
   const found: RetrievedHit[] = []
   for (const hit of hits) {
@@ -382,11 +385,11 @@ async function successorsOf (
   return found
 }
 
-/** The hits with those that were found by what they superseded, each once with its best score. */
-function withSuccessors (hits: readonly RetrievedHit[], successors: readonly RetrievedHit[]): RetrievedHit[] {
-  if (successors.length === 0) return [...hits]
+/** Each hit once, with its best score. */
+function withHits (hits: readonly RetrievedHit[], others: readonly RetrievedHit[]): RetrievedHit[] {
+  if (others.length === 0) return [...hits]
   const best = new Map<string, RetrievedHit>()
-  for (const hit of [...hits, ...successors]) {
+  for (const hit of [...hits, ...others]) {
     const known = best.get(candidateKey(hit))
     if (known === undefined || known.score < hit.score) {
       // The passages that matched are those of the memory itself.
@@ -395,12 +398,6 @@ function withSuccessors (hits: readonly RetrievedHit[], successors: readonly Ret
     }
   }
   return [...best.values()].sort((a, b) => b.score - a.score)
-}
-
-/** A question for what was so before is also answered from superseded memories, unless the request says otherwise. */
-function withPast (filters: Filters, { state, query }: ReflectRequest, { store }: Dependencies): Filters {
-  const isWidened = state === undefined && store.revise !== undefined && asksForPast(query)
-  return isWidened ? { ...filters, state: 'all' } : filters
 }
 
 /** Raises the minimum trust of the filters to a floor. */

@@ -11,7 +11,7 @@ export function refusalOf (error: unknown): unknown {
   }
   if (error instanceof PlaceTakenError) {
     const what = error.key === undefined ? 'the same content' : `the key ${JSON.stringify(error.key)}`
-    return new ServiceError('place_taken', `Another memory that is current has ${what}`, {
+    return new ServiceError('place_taken', `Another memory that is current has ${what}: retire it first`, {
       members: { memory_ids: [error.memoryId] }, cause: error,
     })
   }

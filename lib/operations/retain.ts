@@ -3,11 +3,10 @@ import { giveWay, isDue } from '../base/event-loop.js'
 import { withoutUndefined } from '../base/members.js'
 import { invalidField, ServiceError } from '../base/service-error.js'
 import type { BankSettings } from '../config/schema.js'
-import type { Proposal } from '../stores/proposals.js'
 import {
   type ImportOutcome, type InsertOutcome, LowerTrustError, MemoryChangedError, type NewMemory, type StoredMemory,
 } from '../stores/vector-store.js'
-import type { OpenBank } from './bank-directory.js'
+import { mayRead, type OpenBank } from './bank-directory.js'
 import {
   isPlanned, type ItemDecision, type ItemTarget, planDedup, planWithoutDedup, type RetainPlan,
 } from './dedup.js'
@@ -16,7 +15,7 @@ import { scheduleExtraction } from './extraction.js'
 import { idempotentWrite, isCommitted, type KeyedWrite, type WriteResult } from './idempotency.js'
 import { LIMIT_ERRORS, operation } from './operation.js'
 import { type CheckedItem, checkItem, prepare, type PreparedMemory } from './preparation.js'
-import { propose } from './proposals.js'
+import { writeProposed } from './proposals.js'
 import { refusalOf } from './refusals.js'
 import {
   MAX_BATCH_ITEMS, RetainAnswer, RetainBatchAnswer, RetainBatchRequest, type RetainItem, RetainRequest,
@@ -148,42 +147,28 @@ async function openForRetain (
   return bank
 }
 
-function mayRead (deps: Dependencies, context: RequestContext, { key, grants }: OpenBank): boolean {
-  return deps.access.decide(context, 'read', key.bankId, grants).allowed
-}
-
 async function retainItems (deps: Dependencies, retain: Retain): Promise<RetainResult> {
   const { bank, items, call } = retain
   const checked = await checkItems(deps, retain)
   const admitted = await deps.admission.admit('retain', call, [bank], items.length)
   try {
     await admitRemoval(deps, retain)
-    const { prepared, proposals } = await propose(
-      deps, bank.key, bank.settings.signal_quality.proposals, await prepareItems(deps, checked, retain),
-    )
     const deduplication = deduplicationOf(retain)
-    const result = deduplication.action === 'off'
-      ? await writePlan(deps, planWithoutDedup(prepared), prepared, retain)
-      : await deps.queues.retains.run(
-        bankKeyString(bank.key),
-        async () => await compareAndWrite(deps, deduplication, prepared, retain),
-        call.signal,
-      )
-    if (proposals.length > 0) await deps.store.proposals!.add(bank.key, proposalsOfStored(proposals, result))
-    return result
+    return await writeProposed(deps, bank, await prepareItems(deps, checked, retain), async (prepared) => (
+      deduplication.action === 'off'
+        ? await writePlan(deps, planWithoutDedup(prepared), prepared, retain)
+        : await deps.queues.retains.run(
+          bankKeyString(bank.key),
+          async () => await compareAndWrite(deps, deduplication, prepared, retain),
+          call.signal,
+        )
+    ))
   } catch (error) {
     // What was stored is not known here, so a scan finds the memories that lack their vectors.
     if (isCommitted(error)) deps.indexer.scheduleVectors(bank.key, undefined)
     else admitted.release()
     throw refusalOf(error)
   }
-}
-
-/** The proposals of the memories that were stored: an exact repeat has none. */
-function proposalsOfStored (proposals: readonly Proposal[], { outcome }: RetainResult): Proposal[] {
-  if (!Array.isArray(outcome)) return [...proposals]
-  const stored = new Set(outcome.filter(({ stored }) => stored).map(({ memoryId }) => memoryId))
-  return proposals.filter(({ memoryId }) => stored.has(memoryId))
 }
 
 /**

@@ -53,6 +53,22 @@ export class TokenBudget {
     return taken
   }
 
+  /**
+   * Takes a page of a list. A truncated page would have no valid cursor, so a shorter page is read until it fits.
+   * @returns the page and whether it fits; one of a single entry may not, and nothing is taken
+   */
+  async takePage<Page> (
+    limit: number, read: (limit: number) => Promise<Page>, entriesOf: (page: Page) => readonly unknown[],
+  ): Promise<{ page: Page, fits: boolean }> {
+    for (let size = limit; ;) {
+      const page = await read(size)
+      const { length } = entriesOf(page)
+      const fits = await this.take(page)
+      if (fits || length <= 1) return { page, fits }
+      size = Math.floor(length / 2)
+    }
+  }
+
   /** Takes as much of a text as fits, from its beginning. @returns undefined when the whole text fits */
   async cut (text: string): Promise<string | undefined> {
     if (await this.take(text)) return undefined

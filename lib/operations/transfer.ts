@@ -10,7 +10,7 @@ import { schemaCheck } from '../base/schema-check.js'
 import { invalidField, ServiceError } from '../base/service-error.js'
 import type { BankSettings, Bounds } from '../config/schema.js'
 import type { NewBankConfig } from '../stores/bank-configs.js'
-import { optionalValues } from '../stores/memory-fields.js'
+import { NOTHING_SAID } from '../stores/memory-fields.js'
 import type { ImportOutcome, NewMemory, Memory, Version } from '../stores/vector-store.js'
 import { storedConfig, changeTo } from './bank-configurations.js'
 import type { OpenBank } from './bank-directory.js'
@@ -237,9 +237,7 @@ function checkedLine (
 }
 
 /** What a redacted version says. */
-const REDACTED: CheckedItem = Object.freeze({
-  text: '', tags: [], metadata: {}, ...optionalValues(() => null), message: null, supersedes: [], redactions: [],
-})
+const REDACTED: CheckedItem = Object.freeze({ ...NOTHING_SAID, supersedes: [], redactions: [] })
 
 async function storeImport (
   deps: Dependencies, bank: OpenBank, { target, lines, expired, change }: CheckedImport,

@@ -7,7 +7,9 @@ import { byMemoryId, type LexicalRequest, type Memory, type Passage } from './ve
  * a text, by the words around it; on conversations this gains more recall than any embedding (docs/recall-quality.md).
  * Without documents the memories before and after it are its neighbours.
  *
- * Every step and every statistic considers only memories of the bank that have not expired.
+ * Every step and every statistic considers only memories of the bank that have not expired. What is current and what is
+ * past are searched apart, and have their pools and windows apart; a search that reads what is past has the statistics
+ * (N, df and mean length) of both, each version counted, so that the scores of both are comparable.
  *
  * 1. Own score of a passage. It is Σ idf · (k1 + 1) · tf / (tf + k1 · norm) over the terms of the query, divided by the
  *    highest score that the query can reach, Σ idf · (k1 + 1). For a term that df of the bank's N passages contain, idf

@@ -139,9 +139,9 @@ function revisionOf ({ memory, fingerprint }: Standing, by: Memory, now: number)
   return { memory: next, fingerprint }
 }
 
-/** What changes in a memory whose place another takes. */
+/** What changes in a memory whose place another takes; its validity may end where it begins. */
 export function supersededBy (
-  memory: Memory, by: Pick<Memory, 'memoryId' | 'validFrom' | 'occurredAt'>, now: number,
+  memory: Memory, by: Pick<Memory, 'validFrom' | 'occurredAt'> & { readonly memoryId: string | null }, now: number,
 ): Pick<Memory, 'state' | 'supersededBy' | 'validUntil'> {
   const until = by.validFrom ?? by.occurredAt ?? now
   return {

@@ -448,6 +448,11 @@ export function optionalValues (valueOf: (field: Field<Optional>) => unknown): P
   return mapped(OPTIONAL, 'name', valueOf)
 }
 
+/** What a memory says whose contents nobody may see. */
+export const NOTHING_SAID = Object.freeze({
+  text: '', tags: NO_IDS, metadata: Object.freeze({}), ...optionalValues(() => null), message: null,
+})
+
 /** The members of an answer, each from its entry in the table; undefined where nothing is told. */
 export function answeredMembers (valueOf: (field: Field<Answered>) => unknown): AnsweredMembers {
   return mapped(ANSWERED, 'column', (field) => {

@@ -27,7 +27,10 @@ export interface ProposalPage {
   readonly after?: string | undefined
 }
 
-/** A proposal is there as long as its two memories are. */
+/**
+ * A proposal is there as long as its two memories are; one that is open, as long as neither is given another text or
+ * speaker by `revise`.
+ */
 export interface ProposalStore {
   /** Adds proposals; one for two memories that have one is left out. */
   add (bank: BankKey, proposals: readonly Proposal[]): Promise<void>

@@ -54,7 +54,7 @@ export interface Revision {
   /** Its `version` is one more than that of the version which it follows. */
   readonly memory: Memory
   readonly fingerprint: string
-  /** Of a text or speaker that differs from that of the version before; only of a memory that is current before. */
+  /** Of a text or speaker that differs from that of the version before; only of a memory that is to be current. */
   readonly passages?: readonly Passage[] | undefined
 }
 

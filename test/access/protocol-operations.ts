@@ -5,6 +5,7 @@ import type { Operation, Outcome } from './operation.js'
 /* The same memories through the Model Context Protocol. */
 
 const QUERY = { query: 'Where does the otter sleep on the river?' }
+const MESSAGES = { conversation_id: 'talk', messages: [{ role: 'user', content: 'Something new.' }] }
 
 interface McpError {
   message: string
@@ -55,6 +56,9 @@ export const PROTOCOL_OPERATIONS: readonly Operation[] = [
   mcp('reflect', 'r', false, (bank) => toolCall('reflect', { bank_id: bank, ...QUERY })),
   mcp('forget', 'f', true, (bank, { dropped }) => toolCall('forget', { bank_id: bank, memory_ids: [dropped] })),
   mcp('forget all', 'a', true, (bank) => toolCall('forget', { bank_id: bank, scope: 'all' })),
+  mcp('append messages', 'w', true, (bank) => toolCall('append_messages', { bank_id: bank, ...MESSAGES })),
+  mcp('list messages', 'r', false, (bank) => toolCall('list_messages', { bank_id: bank, conversation_id: 'diary' })),
+  mcp('list proposals', 'r', false, (bank) => toolCall('list_proposals', { bank_id: bank })),
   mcp('read a bank', 'r', false, (bank) => rpc('resources/read', { uri: bankUri(bank) })),
   mcp('read a memory', 'r', false, (bank, { kept }) => (
     rpc('resources/read', { uri: `${bankUri(bank)}/memories/${kept}` })
@@ -67,6 +71,8 @@ export const PROTOCOL_OPERATIONS: readonly Operation[] = [
   pinned(mcp('reflect', 'r', false, () => toolCall('reflect', QUERY))),
   pinned(mcp('forget', 'f', true, () => toolCall('forget', { tags: ['drop'] }))),
   pinned(mcp('forget all', 'a', true, () => toolCall('forget', { scope: 'all' }))),
+  pinned(mcp('append messages', 'w', true, () => toolCall('append_messages', MESSAGES))),
+  pinned(mcp('list messages', 'r', false, () => toolCall('list_messages', { conversation_id: 'diary' }))),
   pinned(mcp('list memories', 'r', false, () => rpc('resources/list'))),
   pinned(mcp('read a memory', 'r', false, (bank, { kept }) => (
     rpc('resources/read', { uri: `${bankUri(bank)}/memories/${kept}` })

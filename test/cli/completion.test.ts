@@ -81,6 +81,8 @@ t.test('completion works in bash', skipWithout('bash', 'script'), async (t) => {
   t.match(await type('\u0015memory-gateway import --from \t\t', offered(PRODUCTS)), /mem0/)
   t.match(await type('\u0015memory-gateway completion z\t', /zsh/), 'zsh')
   t.match(await type('\u0015memory-gateway config s\t\t', offered(['schema', 'show'])), /show/)
+  t.match(await type('\u0015memory-gateway proposals d\t', /dismiss/), 'dismiss')
+  t.match(await type('\u0015memory-gateway proposals list bank --state d\t', /dismissed/), 'dismissed')
   t.match(await type('\u0015memory-gateway help do\t', /doctor/), 'doctor')
   t.match(await type('\u0015memory-gateway export bank --output /dev/nul\t', /\/dev\/null/), '/dev/null')
   t.match(await type(`\u0015memory-gateway import bank ${await fileWithSpace(t)}\t`, /two\\ words\.ndjson/), 'words')
@@ -115,6 +117,7 @@ t.test('completion works in fish', skipWithout('fish'), async (t) => {
   }
   t.same((await complete('memory-gateway re')).sort(), COMMANDS)
   t.same(await complete('memory-gateway config s'), ['schema', 'show'])
+  t.same(await complete('memory-gateway proposals d'), ['dismiss'])
   t.ok((await complete('memory-gateway recall bank --exp')).includes('--explain'))
   t.same(await complete('memory-gateway import --from m'), ['mem0'])
   t.same(await complete('memory-gateway import --from=m'), ['--from=mem0'])

@@ -37,6 +37,29 @@ const ANSWERS: Record<string, unknown> = {
   '/v1/forget': { deleted_count: 1, memory_ids: [EVIL], sample: [{ memory_id: EVIL, text: EVIL }] },
   '/v1/retain': { stored: true, memory_id: EVIL, bank_id: EVIL, deduplicated: false, chunk_count: 1, trust: EVIL },
 }
+const HOME = '/v1/banks/home'
+const PROPOSAL = {
+  id: EVIL,
+  memory_id: 'new',
+  may_supersede: 'old',
+  because: EVIL,
+  created_at: EVIL,
+  state: EVIL,
+  decided_at: EVIL,
+  decided_by: EVIL,
+}
+const MESSAGE = { id: EVIL, memory_id: EVIL, role: EVIL, name: EVIL, content: EVIL, created_at: EVIL }
+Object.assign(ANSWERS, {
+  [`${HOME}/proposals`]: { proposals: [PROPOSAL], next_cursor: null },
+  [`${HOME}/memories/new`]: HIT,
+  [`${HOME}/memories/old`]: HIT,
+  [`${HOME}/proposals/x/accept`]: { ...PROPOSAL, memory_id: EVIL, may_supersede: EVIL },
+  [`${HOME}/conversations`]: {
+    conversations: [{ conversation_id: EVIL, message_count: 1, last_message_at: EVIL }], next_cursor: null,
+  },
+  [`${HOME}/conversations/x/messages`]: { messages: [MESSAGE], next_cursor: null },
+  [`${HOME}/conversations/x`]: { deleted_count: 1, memory_ids: [EVIL] },
+})
 const DONE = { answer: EVIL, sources: [HIT], degraded: [EVIL], abstained: true }
 const STREAM = ['event: delta', `data: ${JSON.stringify({ text: EVIL })}`, '', 'event: done',
   `data: ${JSON.stringify(DONE)}`, '', ''].join('\n')
@@ -63,6 +86,10 @@ t.test('no command lets control characters of a server reach the terminal', asyn
     ['recall', 'home', 'x', '--explain'], ['recall', 'home', 'x', '--explain', '--json'], ['reflect', 'home', 'x'],
     ['reflect', 'home', 'x', '--json'], ['banks'], ['banks', '--json'], ['forget', 'home', '--id', 'x', '--dry-run'],
     ['retain', 'home', 'x'], ['retain', 'home', 'x', '--json'], ['export', 'home'],
+    ['proposals', 'list', 'home'], ['proposals', 'list', 'home', '--json'], ['proposals', 'accept', 'home', 'x'],
+    ['conversations', 'list', 'home'], ['conversations', 'list', 'home', '--json'],
+    ['conversations', 'show', 'home', 'x'], ['conversations', 'show', 'home', 'x', '--json'],
+    ['conversations', 'delete', 'home', 'x'],
   ]) {
     const { stdout, stderr } = await runCli(args, { env })
     const shown = stdout + stderr

@@ -33,7 +33,7 @@ t.test('a text that is not UTF-8 is refused, not stored with its bytes replaced'
 t.test('an input that is too long for a memory is refused before all of it is read', async (t) => {
   const { cli } = await cliServer(t)
   const { code, stderr } = await cli(['retain', 'bank'], { stdin: Buffer.alloc(66 * 1024 * 1024, 'a') })
-  t.same({ code, stderr }, { code: 1, stderr: 'standard input is too long for a memory (more than 64 MiB)\n' })
+  t.same({ code, stderr }, { code: 1, stderr: 'standard input is too long (more than 64 MiB)\n' })
 })
 
 t.test('an export to a folder is refused and leaves nothing', async (t) => {

@@ -159,10 +159,10 @@ export class BankModel {
   retire (id: string, reason: 'superseded' | 'invalidated', now: number): ChangeOutcome {
     const memory = this.#find(id, now)
     if (memory === undefined) return 'absent'
-    const { state, validUntil } = last(memory)
+    const { state, validFrom, validUntil } = last(memory)
     if (state !== 'current') return 'not_current'
     this.#change(memory, now, reason === 'superseded'
-      ? { state: 'superseded', validUntil: validUntil ?? now }
+      ? { state: 'superseded', validUntil: validUntil ?? Math.max(now, validFrom ?? now) }
       : { state: 'retired' })
     return 'changed'
   }
@@ -204,7 +204,7 @@ export class BankModel {
       const open = last(memory)
       if (open.from <= to) continue
       const then = memory.versions.find(({ from, to: until }) => from <= to && (until === null || until > to))
-      if (then?.redacted === true) {
+      if (then?.redacted === true && then.state === 'current') {
         counts.unrecoverable++
       } else if (then?.state === 'current') {
         const { text, tags, key, validFrom, validUntil, state, supersededBy, supersedes } = then
@@ -217,7 +217,11 @@ export class BankModel {
         counts.retired++
         const state: Partial<ModelVersion> = then === undefined
           ? { state: 'retired' }
-          : { state: then.state, supersededBy: then.supersededBy, validUntil: then.validUntil }
+          : {
+              state: then.state,
+              supersededBy: then.supersededBy,
+              validUntil: then.redacted ? open.validUntil : then.validUntil,
+            }
         if (!dryRun) this.#change(memory, now, state)
       }
     }

@@ -179,3 +179,74 @@ t.test('a memory whose tags do not fit is shown without them', async (t) => {
   const { contents } = await client.readResource({ uri: `memory://banks/b/memories/${id}` })
   t.match(JSON.parse(String((contents[0] as { text: string }).text)), { text_truncated: true, tags: undefined })
 })
+
+t.test('a conversation is read in pages that fit, and a message that does not fit alone is cut', async (t) => {
+  const { app, post } = await testApp(t, { file })
+  const messages = Array.from({ length: 40 }, (_, index) => ({ role: 'user', content: sentence(index) }))
+  const append = async (id: string, sent: object[]) => {
+    t.equal((await post(`/v1/banks/b/conversations/${id}/messages`, { messages: sent })).statusCode, 200)
+  }
+  await append('many', messages)
+  await append('long', [{ role: 'user', content: `harbour ${'🫖🏝 '.repeat(5000)}` }])
+  const client = await connectMcp(t, app)
+  const read = async (id: string, before?: unknown) => {
+    const answer = answerOf(await client.callTool({
+      name: 'list_messages', arguments: { bank_id: 'b', conversation_id: id, ...before !== undefined && { before } },
+    }))
+    t.ok(countTokens(JSON.stringify(answer)) <= TOKENS + 20)
+    return answer as { messages: Array<{ content: string, content_truncated?: boolean }>, next_cursor: string | null }
+  }
+  const pages: string[][] = []
+  for (let cursor: string | null | undefined; cursor !== null;) {
+    const page = await read('many', cursor)
+    pages.unshift(page.messages.map(({ content }) => content))
+    cursor = page.next_cursor
+  }
+  t.ok(pages.length > 1)
+  t.same(pages.flat(), messages.map(({ content }) => content))
+  const { messages: [message] } = await read('long')
+  t.match(message, { content: /^harbour 🫖/u, content_truncated: true })
+  t.ok(message!.content.isWellFormed())
+})
+
+t.test('the ids of many messages are cut', async (t) => {
+  const { app } = await testApp(t, { file })
+  const client = await connectMcp(t, app)
+  const messages = Array.from({ length: 200 }, (_, index) => ({ role: 'user', content: `Turn ${index}.` }))
+  const answer = answerOf(await client.callTool({
+    name: 'append_messages', arguments: { bank_id: 'b', conversation_id: 'c', messages },
+  }))
+  t.match(answer, { stored: 200, truncated: true })
+  t.ok((answer['memory_ids'] as unknown[]).length < 200)
+  t.ok(countTokens(JSON.stringify(answer)) <= TOKENS + 30)
+})
+
+t.test('both memories of a proposal that does not fit are cut, and the others are on further pages', async (t) => {
+  const { app, retain } = await testApp(t, {
+    file: { ...file, banks: { '*': { signal_quality: { proposals: { mode: 'propose' } } } } },
+  })
+  const long = ' It is a fine town with a harbour.'.repeat(200)
+  const [home, work] = [{ speaker: 'Ada' }, { speaker: 'Ben' }]
+  await retain('b', `I live in Rome.${long}`, home)
+  await retain('b', `I live in Milan now.${long}`, home)
+  await retain('b', 'I work at Acme.', work)
+  await retain('b', 'I work at Globex now.', work)
+  const client = await connectMcp(t, app)
+  const list = async (more: object) => {
+    const answer = answerOf(await client.callTool({ name: 'list_proposals', arguments: { bank_id: 'b', ...more } }))
+    t.ok(countTokens(JSON.stringify(answer)) <= TOKENS + 50)
+    return answer
+  }
+  const first = await list({})
+  t.match(first, { proposals: { length: 1, 0: { newer: { text: 'I work at Globex now.' } } }, next_cursor: String })
+  t.match(await list({ cursor: first['next_cursor'] }), {
+    proposals: {
+      length: 1,
+      0: {
+        newer: { text: /^I live in Milan now\. It is/, text_truncated: true },
+        older: { text: /^I live in Rome\. It is/, text_truncated: true },
+      },
+    },
+    next_cursor: null,
+  })
+})

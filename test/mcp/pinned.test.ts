@@ -12,6 +12,7 @@ for (const revision of REVISIONS) {
     const { tools } = await client.listTools()
     t.same(tools.map(({ name }) => name), [
       'retain', 'recall', 'reflect', 'forget', 'patch_memory', 'retire_memory', 'restore_memory', 'list_versions',
+      'append_messages', 'list_messages', 'list_proposals', 'accept_proposal', 'dismiss_proposal',
     ])
     t.notOk(
       tools.some(({ inputSchema }) => /"banks?(_id)?"/.test(JSON.stringify(inputSchema))), 'no argument is a bank',

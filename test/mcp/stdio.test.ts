@@ -102,6 +102,7 @@ for (const revision of REVISIONS) {
     const pinned = await startProgram(t, revision, env, ['--bank', 'user-ada'])
     t.same((await pinned.listTools()).tools.map(({ name }) => name), [
       'retain', 'recall', 'reflect', 'forget', 'patch_memory', 'retire_memory', 'restore_memory', 'list_versions',
+      'append_messages', 'list_messages', 'list_proposals', 'accept_proposal', 'dismiss_proposal',
     ])
     t.match(
       refusalOf(await pinned.callTool({ name: 'recall', arguments: { query: 'x', bank_id: 'user-bob' } })),

@@ -152,6 +152,19 @@ await t.test('an answer that was made again is new, and what is around it is not
   t.same(await contents('again'), ['a', 'b', 'c', 'd', 'other', 'e'])
 })
 
+await t.test('a transcript in which an earlier message differs is stored once', async (t) => {
+  await append('rewritten', turns('a', 'b', 'c', 'd'))
+  t.same(await counts('rewritten', turns('a', 'B', 'c', 'd')), [1, 3])
+  t.same(await counts('rewritten', turns('a', 'B', 'c', 'd')), [0, 4])
+  t.same(await counts('rewritten', turns('a', 'B', 'c', 'd', 'e')), [1, 4])
+  t.same(await contents('rewritten'), ['a', 'b', 'c', 'd', 'B', 'e'])
+  // The new answer is that which stands later too, which is no reason to lose the place.
+  await append('early', turns('a', 'b', 'c', 'd', 'e', 'f'))
+  t.same(await counts('early', turns('a', 'f', 'c', 'd', 'e', 'f', 'g')), [2, 5])
+  t.same(await contents('early'), ['a', 'b', 'c', 'd', 'e', 'f', 'f', 'g'])
+  t.same(await counts('early', turns('a', 'f', 'c', 'd', 'e', 'f', 'g')), [0, 7])
+})
+
 await t.test('a message that was forgotten is not stored again by the transcript', async (t) => {
   const talk = turns('a', 'b', 'c', 'd', 'e')
   const { memory_ids: ids } = await append('hole', talk)
@@ -190,7 +203,7 @@ await t.test('calls of tools are left out', async (t) => {
   const answer = await append('tools', [
     { role: 'user', content: 'What is the weather?' },
     { role: 'assistant', content: null, tool_calls: [{ id: 'call', type: 'function', function: { name: 'weather' } }] },
-    { role: 'tool', content: '{"sky":"blue"}', tool_call_id: 'call' },
+    { role: ' tool', content: '{"sky":"blue"}', tool_call_id: 'call' },
     { role: 'assistant', content: [{ type: 'tool-call', toolName: 'weather' }] },
     { role: 'user', content: [{ type: 'image_url', image_url: { url: 'https://example.com' } }] },
     { role: 'assistant', content: [{ type: 'output_text', text: 'It is blue.' }, { type: 'tool_use', id: 'x' }] },

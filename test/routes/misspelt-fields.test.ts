@@ -5,6 +5,8 @@ import { refused, refusedFields } from './support.js'
 const ID = '01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e5f'
 const RETAIN = { bank_id: 'bank', content: 'Tea.' }
 const RECALL = { bank_id: 'bank', query: 'tea' }
+const TIME = '2026-01-05T09:30:00Z'
+const MESSAGES = '/v1/banks/bank/conversations/chat/messages'
 
 interface Refusal { detail: string, errors: Array<{ field: string, message: string }> }
 
@@ -43,6 +45,14 @@ const others: Array<[route: string, body: Record<string, unknown>, field: string
   ['/v1/reflect', { ...RECALL, user_id: 'ada' }, 'user_id', 'bank_id'],
   ['/v1/forget', { bank_id: 'bank', tags: ['a'], namespace: 'ada' }, 'namespace', 'bank_id'],
   ['/v1/recall', { query: 'tea', bankId: 'bank' }, 'bankId', 'bank_id'],
+  ['/v1/retain', { ...RETAIN, valid_to: TIME }, 'valid_to', 'valid_until'],
+  ['/v1/retain', { ...RETAIN, invalid_at: TIME }, 'invalid_at', 'valid_until'],
+  ['/v1/retain', { ...RETAIN, created_at: TIME }, 'created_at', 'occurred_at'],
+  ['/v1/retain', { ...RETAIN, timestamp: TIME }, 'timestamp', 'occurred_at'],
+  [
+    MESSAGES, { messages: [{ role: 'user', content: 'Tea.', occurred_at: TIME }] }, 'messages[0].occurred_at',
+    'created_at',
+  ],
 ]
 await t.test('a field by the name that other services give it is answered with the name to use', async (t) => {
   const { post } = await testApp(t)

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { InMemoryVectorStore } from '../../lib/stores/in-memory/store.js'
 import { testApp, type TestApp } from '../helpers/app.js'
 
 interface Proposal {
@@ -104,4 +105,85 @@ t.test('proposals have pages, newest first', async (t) => {
   const first = response.json<{ proposals: Proposal[], next_cursor: string }>()
   const second = await proposals(app, `?limit=200&cursor=${first.next_cursor}`)
   t.same([...first.proposals, ...second], all)
+})
+
+t.test('a memory that was taken back, or says another thing now, takes the place of none', async (t) => {
+  const app = await testApp(t, proposing())
+  const pathOf = (id: string) => `/v1/banks/home/memories/${id}`
+  const accept = async ({ id }: Proposal) => (await app.post(`/v1/banks/home/proposals/${id}/accept`, {})).statusCode
+  await app.retain('home', 'I live in Rome.', ADA)
+  const milan = await app.retain('home', 'I live in Milan now.', ADA)
+  const [first] = await proposals(app) as [Proposal]
+  await app.post(`${pathOf(milan)}/retire`, { reason: 'invalidated' })
+  t.equal(await accept(first), 409)
+  t.same(await texts(app), ['I live in Rome.'])
+  const lyon = await app.retain('home', 'I live in Lyon now.', ADA)
+  const [second] = await proposals(app) as [Proposal]
+  const patch = { method: 'PATCH', url: pathOf(lyon), payload: { content: 'I like Lyon.' } } as const
+  t.equal((await app.inject(patch)).statusCode, 200)
+  t.same(await proposals(app), [])
+  t.equal(await accept(second), 404)
+  t.same(await texts(app), ['I like Lyon.', 'I live in Rome.'])
+})
+
+t.test('a dismissal while a proposal is being accepted is refused', async (t) => {
+  const store = new InMemoryVectorStore()
+  const app = await testApp(t, proposing(), { store })
+  await app.retain('home', 'I live in Rome.', ADA)
+  await app.retain('home', 'I live in Milan now.', ADA)
+  const [{ id }] = await proposals(app) as [Proposal]
+  const revise = store.revise.bind(store)
+  store.revise = async (...revision) => {
+    t.equal((await app.post(`/v1/banks/home/proposals/${id}/dismiss`, {})).statusCode, 409)
+    await revise(...revision)
+  }
+  t.equal((await app.post(`/v1/banks/home/proposals/${id}/accept`, {})).statusCode, 200)
+  t.same(await texts(app), ['I live in Milan now.'])
+  t.match(await proposals(app, '?state=accepted'), [{ id }])
+})
+
+t.test('what cannot be superseded leaves its proposal open', async (t) => {
+  const app = await testApp(t, proposing())
+  const rome = await app.retain('home', 'I live in Rome.', ADA)
+  await app.retain('home', 'I live in Milan now.', ADA)
+  const [{ id }] = await proposals(app) as [Proposal]
+  await app.post(`/v1/banks/home/memories/${rome}/retire`, { reason: 'other' })
+  t.equal((await app.post(`/v1/banks/home/proposals/${id}/accept`, {})).statusCode, 409)
+  await app.post(`/v1/banks/home/memories/${rome}/restore`, {})
+  t.match(await proposals(app), [{ id, state: 'open', decided_by: null }])
+})
+
+t.test('taking an acceptance back restores nothing that others took back since', async (t) => {
+  const app = await testApp(t, proposing())
+  const rome = await app.retain('home', 'I live in Rome.', ADA)
+  await app.retain('home', 'I live in Milan now.', ADA)
+  const [{ id }] = await proposals(app) as [Proposal]
+  await app.post(`/v1/banks/home/proposals/${id}/accept`, {})
+  await app.post(`/v1/banks/home/memories/${rome}/restore`, {})
+  await app.post(`/v1/banks/home/memories/${rome}/retire`, { reason: 'invalidated' })
+  t.match((await app.post(`/v1/banks/home/proposals/${id}/undo`, {})).json(), { state: 'open' })
+  t.same(await texts(app), ['I live in Milan now.'])
+})
+
+t.test('a memory that is forgotten while it is compared keeps none from being stored', async (t) => {
+  const store = new InMemoryVectorStore()
+  const app = await testApp(t, proposing({ accept: ['place'] }), { store })
+  const search = store.search.bind(store)
+  for (const via of ['retain', 'append'] as const) {
+    store.search = search
+    const rome = await app.retain('home', 'I live in Rome.', { ...ADA, document_id: via })
+    store.search = async (request) => {
+      const found = await search(request)
+      await app.post('/v1/forget', { bank_id: 'home', memory_ids: [rome] })
+      return found
+    }
+    const content = 'I live in Milan now.'
+    const answer = via === 'retain'
+      ? await app.post('/v1/retain', { bank_id: 'home', content, ...ADA })
+      : await app.post('/v1/banks/home/conversations/talk/messages', {
+        messages: [{ role: 'user', name: 'Ada', content }],
+      })
+    t.equal(answer.statusCode, 200, answer.body)
+  }
+  t.same(await proposals(app, '?state=accepted'), [])
 })

@@ -44,3 +44,32 @@ t.test('a question for what was so before is given both, and a state that is nam
   t.same(current.map(({ text }) => text), ['I live in Milan.'])
   t.same((await evidence(app, 'Where do I live?')).map(({ text }) => text), ['I live in Milan.'])
 })
+
+t.test('what was so before is told beside what differs from it in a number alone', async (t) => {
+  const app = await testApp(t)
+  for (const hours of [32, 38]) await app.retain('home', `Ada works ${hours} hours a week.`, { key: 'ada/hours' })
+  const { answer } = (await app.post('/v1/reflect', {
+    bank_id: 'home', query: 'How many hours a week did Ada work before?',
+  })).json<{ answer: string }>()
+  t.match(answer, /^Earlier: "Ada works 32 hours a week\." \[\d\]/)
+})
+
+t.test('what was so before stands beside what is current, however well that matches', async (t) => {
+  const app = await testApp(t)
+  const said = ['Hours at work go up from September.', 'We moved to the new office.', 'The show is about Jupiter.']
+  for (const text of said) {
+    await app.retain('home', text, { speaker: 'Ada', document_id: 'chat' })
+  }
+  for (const place of ['agency', 'planetarium']) {
+    await app.retain('home', `Ada works at the ${place}.`, { key: 'ada/job' })
+  }
+  for (const query of ['Where did Ada work before?', 'Where did Ada use to work?']) {
+    const { answer } = (await app.post('/v1/reflect', { bank_id: 'home', query })).json<{ answer: string }>()
+    t.match(answer, /^Earlier: .*"Ada works at the agency\." \[\d\]/m, query)
+  }
+  const { answer } = (await app.post('/v1/reflect', { bank_id: 'home', query: 'Where does Ada work?' })).json<{
+    answer: string
+  }>()
+  t.match(answer, /"Ada works at the planetarium\." \[\d\]/)
+  t.notMatch(answer, /agency/)
+})

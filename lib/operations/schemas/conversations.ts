@@ -85,7 +85,7 @@ export const MessagesRequest = strict({
   after: place('`memory_id` of a message: the messages after it; or `next_cursor` of such a page. Not with `before`.'),
 })
 
-const StoredMessage = strict({
+export const StoredMessage = strict({
   id: nullable({ description: 'As it was sent.' }),
   memory_id: MemoryId,
   role: Type.String(),

@@ -1,6 +1,7 @@
 import { endsAsQuestion, isAssistants, poolSize, WINDOW_REACH } from '../context.js'
 import {
-  HAS_DOCUMENT, IS_ASSISTANT, IS_QUESTION, lexicalScores, Members, NONE, PASSES, QueryWeights, WINDOW_PLACES,
+  type BankStatistics, HAS_DOCUMENT, IS_ASSISTANT, IS_QUESTION, lexicalScores, Members, NONE, PASSES, QueryWeights,
+  WINDOW_PLACES,
 } from '../lexical-scores.js'
 import { bestOf } from '../top-k.js'
 import { byMemoryId, type LexicalRequest, type Passage } from '../vector-store.js'
@@ -24,6 +25,8 @@ interface SearchOptions {
   accept: Accept
   /** Of a search by meaning, too: which of the found memories `total` counts. Default: all */
   counts?: ((entry: Entry) => boolean) | undefined
+  /** The other part of the bank, whose words count too. */
+  besides?: LexicalIndex | undefined
 }
 
 interface LexicalMatches {
@@ -166,10 +169,9 @@ export class LexicalIndex {
     if (this.#removed > this.#entries.length * REMOVED_SHARE) this.#compact()
   }
 
-  search (request: LexicalRequest, { limit, accept, counts }: SearchOptions): LexicalMatches {
+  search (request: LexicalRequest, { limit, accept, counts, besides }: SearchOptions): LexicalMatches {
     const lists = this.#listsOf(request.terms)
-    const statistics = { passages: this.size, meanLength: this.#meanLength, frequencies: lists.map(count) }
-    const query = new QueryWeights(statistics, request)
+    const query = new QueryWeights(this.#statisticsOf(lists, request, besides), request)
     // The scores of a search by meaning, too, are asked for when others may have been made.
     const used = counts === undefined ? zeros(this.#entries.length) : newScratch(this.#entries.length)
     const { shares, numbers } = used
@@ -264,8 +266,17 @@ export class LexicalIndex {
     })
   }
 
-  get #meanLength (): number {
-    return this.size === 0 ? 0 : this.#totalLength / this.size
+  #statisticsOf (
+    lists: readonly Postings[], { terms }: LexicalRequest, besides: LexicalIndex | undefined,
+  ): BankStatistics {
+    const passages = this.size + (besides?.size ?? 0)
+    const length = this.#totalLength + (besides === undefined ? 0 : besides.#totalLength)
+    const others = besides === undefined ? undefined : besides.#listsOf(terms)
+    return {
+      passages,
+      meanLength: passages === 0 ? 0 : length / passages,
+      frequencies: lists.map((list, at) => count(list) + (others === undefined ? 0 : count(others[at]!))),
+    }
   }
 
   /** The number after the last passage of a memory. */

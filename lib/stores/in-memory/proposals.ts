@@ -52,6 +52,15 @@ export class InMemoryProposals implements ProposalStore {
     return true
   }
 
+  /** Removes what is open about memories that say another thing now. */
+  dropOpen (key: BankKey, memoryIds: readonly string[]): void {
+    const id = bankKeyString(key)
+    const kept = this.#banks.get(id)?.filter(({ state, memoryId, maySupersede }) => (
+      state !== 'open' || !(memoryIds.includes(memoryId) || memoryIds.includes(maySupersede))
+    ))
+    if (kept !== undefined) this.#banks.set(id, kept)
+  }
+
   remove (key: BankKey): void {
     this.#banks.delete(bankKeyString(key))
   }

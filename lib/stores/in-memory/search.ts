@@ -8,6 +8,7 @@ import {
   type SearchResult,
 } from '../vector-store.js'
 import { unitVector, type Accept, type Bank, type Entry } from './bank.js'
+import type { LexicalIndex } from './lexical-index.js'
 
 /** Number of vectors that are compared before a search looks at the time. */
 const VECTORS_AT_ONCE = 64
@@ -30,14 +31,21 @@ export async function searchBanks (
   request: SearchRequest, open: (key: BankKey) => Promise<Bank | undefined>,
 ): Promise<SearchResult> {
   const parts = partsOf(request.filters).map((part) => ({ part, accept: compileFilters(request.filters, part) }))
+  const ofPast = parts.some(({ part }) => part === 'past')
   const all = { lexical: [] as Candidate[], semantic: [] as Candidate[], total: 0 }
   for (const key of request.banks) {
     if (isDue()) await giveWay()
     const bank = await open(key)
     if (bank === undefined) continue
-    for (const { part, accept } of parts) {
-      if (part === 'past' && !bank.hasPast) continue
-      const found = await searchBank(part === 'current' ? bank : bank.past, request, accept)
+    // All begin at once, so that they read the bank as it is at one moment.
+    const searched = await Promise.all(parts.filter(({ part }) => part === 'current' || bank.hasPast).map(
+      async ({ part, accept }) => {
+        // The words of what is past count where it is searched too.
+        const other = part === 'past' ? bank : ofPast && bank.hasPast ? bank.past : undefined
+        return await searchBank(part === 'past' ? bank.past : bank, request, accept, other?.lexical)
+      },
+    ))
+    for (const found of searched) {
       all.lexical = merge(all.lexical, found.lexical, request.limit)
       all.semantic = merge(all.semantic, found.semantic, request.limit)
       all.total += found.total
@@ -55,11 +63,11 @@ function merge (first: Candidate[], second: Candidate[], limit: number): Candida
 
 /** Searches the bank as it is at the call. */
 async function searchBank (
-  bank: Bank, { lexical, semantic, limit }: SearchRequest, accept: Accept,
+  bank: Bank, { lexical, semantic, limit }: SearchRequest, accept: Accept, besides: LexicalIndex | undefined,
 ): Promise<BankResult> {
   // Memories that vectors may find as well are counted there.
   const counts = semantic === undefined ? undefined : ({ isEmbedded }: Entry) => !isEmbedded
-  const byWords = lexical && bank.lexical.search(lexical, { limit, accept, counts })
+  const byWords = lexical && bank.lexical.search(lexical, { limit, accept, counts, besides })
   // The elements of a plain array need no conversion for each product.
   const query = semantic && Array.from(unitVector(semantic.vector))
   const { nearest, embedded } = query === undefined

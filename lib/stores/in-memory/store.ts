@@ -4,7 +4,7 @@ import { giveWay, isDue } from '../../base/event-loop.js'
 import { compareText } from '../../text/normal-form.js'
 import type { ExtractionJob, HeldExtractions } from '../extraction-queue.js'
 import { compileFilters } from '../filters.js'
-import { optionalValues } from '../memory-fields.js'
+import { NOTHING_SAID } from '../memory-fields.js'
 import { TokenCount } from '../../text/tokens.js'
 import {
   type BankStatistics, type BankSummary, byMemoryId, type ChangedMemory, type ConversationSummary, type DayCounts,
@@ -134,7 +134,11 @@ export class InMemoryVectorStore implements VectorStore {
   async revise (key: BankKey, revisions: readonly Revision[], options: WriteOptions): Promise<void> {
     const told = revisions.filter(({ passages }) => passages !== undefined).map(({ memory }) => memory.memoryId)
     await this.#write(key, options, [], (bank) => planRevision(bank, revisions), {
-      bytes: 0, apply: () => { this.#extractions.renew(key, told, options.now) },
+      bytes: 0,
+      apply: () => {
+        this.#extractions.renew(key, told, options.now)
+        this.proposals.dropOpen(key, told)
+      },
     })
   }
 
@@ -153,12 +157,9 @@ export class InMemoryVectorStore implements VectorStore {
       if (memory === undefined) return { added: [], removed: [], outcome: false }
       const emptied = {
         ...memory,
-        text: '',
-        tags: [],
-        metadata: {},
+        ...NOTHING_SAID,
+        expiresAt: memory.expiresAt,
         tokens: TokenCount.of(''),
-        ...optionalValues(({ name }) => name === 'expiresAt' ? memory.expiresAt : null),
-        message: null,
         reason: null,
         fingerprint: '',
         redacted: true,
@@ -219,13 +220,13 @@ export class InMemoryVectorStore implements VectorStore {
     const bank = await this.#bank(key, request.now)
     if (bank === undefined) return []
     const parts = partsOf(request.filters)
-    const pages: Memory[][] = []
     // The first of each part are merged, so each is read from its start.
     const { limit, offset = 0, order = 'newest' } = request
     const each = parts.length === 1 ? request : { ...request, offset: 0, limit: limit + offset }
-    for (const part of parts) {
-      pages.push(await listPage(bankPart(bank, part), each, compileFilters(request.filters, part)))
-    }
+    // All begin at once, so that they read the bank as it is at one moment.
+    const pages = await Promise.all(parts.map(async (part) => (
+      await listPage(bankPart(bank, part), each, compileFilters(request.filters, part))
+    )))
     if (parts.length === 1 && parts[0] === 'current') return pages[0]!
     const sign = order === 'newest' ? -1 : 1
     return pages.flat()
@@ -239,11 +240,10 @@ export class InMemoryVectorStore implements VectorStore {
   ): Promise<number> {
     const bank = await this.#bank(key, now)
     if (bank === undefined) return 0
-    let count = 0
-    for (const part of partsOf(filters)) {
-      count += await countUpTo(bankPart(bank, part), limit, compileFilters(filters, part))
-    }
-    return Math.min(count, limit)
+    const counts = await Promise.all(partsOf(filters).map(async (part) => (
+      await countUpTo(bankPart(bank, part), limit, compileFilters(filters, part))
+    )))
+    return Math.min(counts.reduce((sum, count) => sum + count, 0), limit)
   }
 
   async neighbours (key: BankKey, memoryId: string, request: NeighboursRequest): Promise<Neighbourhood | undefined> {
@@ -263,7 +263,7 @@ export class InMemoryVectorStore implements VectorStore {
     // Others may have removed or changed some of them since they were selected.
     return await this.#write(key, { now, signal }, [], (bank) => {
       const entries = selected.filter((entry) => bank.last(entry.id) === entry)
-      this.#noteRemoved(bank.id, entries, now)
+      this.#noteRemoved(bank.id, new Set([...entries, ...derivedOnlyFrom(bank, entries)]), now)
       return { added: [], ...removalOf(bank, entries), outcome: outcomeOf(entries) }
     })
   }
@@ -325,7 +325,7 @@ export class InMemoryVectorStore implements VectorStore {
     await this.#bank(key, now)
     signal?.throwIfAborted()
     const bank = this.#banks.get(bankKeyString(key))
-    const memoryCount = bank?.size ?? 0
+    const memoryCount = bank === undefined ? 0 : (await select(bank, { kind: 'all' })).length
     if (bank !== undefined) this.#drop(bank, bank.bytes)
     this.#removed.delete(bankKeyString(key))
     this.proposals.remove(key)
@@ -469,8 +469,8 @@ export class InMemoryVectorStore implements VectorStore {
   }
 
   /** Notes when memories were retained, before they are removed. */
-  #noteRemoved (bankId: string, entries: readonly Entry[], removedAt: number): void {
-    if (entries.length === 0) return
+  #noteRemoved (bankId: string, entries: ReadonlySet<Entry>, removedAt: number): void {
+    if (entries.size === 0) return
     const notes = this.#removed.get(bankId) ?? []
     for (const { memory } of entries) notes.push({ removedAt, retainedAt: memory.retainedAt })
     this.#removed.set(bankId, notes)

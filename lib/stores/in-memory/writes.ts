@@ -37,7 +37,10 @@ export function planInsertInto (
     byFingerprint: (fingerprint) => standing(bank.byFingerprint.get(fingerprint)),
     byKey: (key) => standing(bank.byKey.get(key)),
     byId: (memoryId) => standing(bank.byId.get(memoryId)),
-    isKnown: (memoryId) => bank.last(memoryId) !== undefined,
+    isKnown: (memoryId) => {
+      const last = bank.last(memoryId)
+      return last !== undefined && !without.has(last)
+    },
   }, now)
   // Generated ids are unique; a second memory with the same id would leave the first in the indexes permanently.
   const taken = [...plan.added, ...plan.addedPast].find(({ memoryId }) => bank.last(memoryId) !== undefined)

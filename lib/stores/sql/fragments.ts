@@ -125,23 +125,27 @@ interface FilteredRead {
   parameters: Parameters
   /** `now` as SQL. */
   instant: string
-  conditions: string
+  /** The filters as conditions on `m`, a row of the part; '' when there are none. */
+  conditionsOf: (part: Part) => string
 }
 
 /**
- * The beginning of a read of a part of one bank: its key as $1, then the time and the filters.
+ * The beginning of a read of one bank: its key as $1, then the time and the filters.
  * @returns undefined when no memory can pass the filters
  */
 export function filteredRead (
-  schema: string, bank: BankKey, filters: ListFilters, now: number, part: Part = 'current',
+  schema: string, bank: BankKey, filters: ListFilters, now: number,
 ): FilteredRead | undefined {
   const parameters = new Parameters()
   for (const value of bankParameters(bank)) parameters.bind(value)
   const instant = `${parameters.bind(now)}::float8::bigint`
   const conditions = filterConditions(filters, parameters)
   if (conditions === undefined) return undefined
-  const ofPast = part === 'past' ? pastConditions(schema, filters, instant, parameters) : []
-  return { parameters, instant, conditions: conditions + ofPast.map((condition) => ` and ${condition}`).join('') }
+  const conditionsOf = (part: Part) => {
+    const ofPast = part === 'past' ? pastConditions(schema, filters, instant, parameters) : []
+    return conditions + ofPast.map((condition) => ` and ${condition}`).join('')
+  }
+  return { parameters, instant, conditionsOf }
 }
 
 /** @returns undefined when no memory can pass */

@@ -19,6 +19,8 @@ export interface Shape {
   schema: string
   /** How the names of the tables end. */
   past: ReturnType<typeof suffixOf>
+  /** That of the other part, whose words count too, when what is past is searched. */
+  besides?: ReturnType<typeof suffixOf> | undefined
   parameters: Parameters
   /** Conditions on `m`; '' when there are none. */
   filters: string
@@ -172,7 +174,8 @@ function normOf ({ parameters }: Shape, { length }: LexicalRequest): string {
  * and the own scores. Expired memories are in no count, even before they are removed.
  */
 function hits (shape: Shape, request: LexicalRequest): string[] {
-  const { schema, past, parameters, unexpired, now } = shape
+  const { schema, past, besides, parameters, unexpired, now } = shape
+  const parts = besides === undefined ? [past] : [past, besides]
   const saturation = `${parameters.bind(request.k1)}::float8 * ${normOf(shape, request)}`
   const score = `round(least(1, sum((select q.shares from query q)[h.n] * h.weight / (h.weight + ${saturation}))) *
     ${GRID})::bigint as score`
@@ -181,16 +184,12 @@ function hits (shape: Shape, request: LexicalRequest): string[] {
   select t.n::int as n, t.term
   from unnest(${parameters.bind(request.terms.map(indexTerm))}::text[]) with ordinality as t(term, n)
 )`,
-    // What is past has no counts of its own.
-    `counted as materialized (${past === ''
-      ? `
-  select sum(s.passages)::float8 as passages, sum(s.length) as length, sum(s.expiring) > 0 as expiring,
-    sum(s.passages) > sum(s.memories) as several
-  from ${schema}.bank_statistics s where ${ofBank('s')}`
+    `counted as materialized (${besides === undefined
+      ? countedOf(schema, past)
       : `
-  select sum(cardinality(s.passage_starts))::float8 as passages, sum(s.passages_length) as length,
-    count(s.expires_at) > 0 as expiring, sum(cardinality(s.passage_starts)) > count(*) as several
-  from ${schema}.memories_past s where ${ofBank('s')}`}
+  select sum(c.passages) as passages, sum(c.length) as length, bool_or(c.expiring) as expiring,
+    bool_or(c.several) as several
+  from (${parts.map((part) => countedOf(schema, part)).join('\n  union all')}) c`}
 )`,
     `size as materialized (
   select s.passages, coalesce(s.length / nullif(s.passages, 0), 0) as mean_length, s.several from (
@@ -198,7 +197,8 @@ function hits (shape: Shape, request: LexicalRequest): string[] {
       c.several
     from counted c left join lateral (
       select sum(cardinality(m.passage_starts)) as passages, sum(m.passages_length) as length
-      from ${schema}.memories${past} m where ${ofBank('m')} and c.expiring and m.expires_at <= ${now}
+      from (${parts.map((part) => `select x.passage_starts, x.passages_length from ${schema}.memories${part} x
+        where ${ofBank('x')} and c.expiring and x.expires_at <= ${now}`).join(' union all ')}) m
     ) e on true
   ) s
 )`,
@@ -209,7 +209,14 @@ function hits (shape: Shape, request: LexicalRequest): string[] {
   ) o
 )`,
     `frequencies as materialized (
-  select h.n, count(*)::float8 as frequency from hits h group by h.n
+  select h.n, count(*)::float8 as frequency from ${besides === undefined
+    ? 'hits h'
+    : `(
+    select h.n from hits h union all select t.n from terms t cross join lateral (
+      select 1 from ${schema}.postings${besides} p
+      where ${ofBank('p')} and p.term = t.term and ${unexpired('p')} offset 0
+    ) o where exists (select from hits)
+  ) h`} group by h.n
 )`,
     `weights as materialized (
   select t.n, ln(1 + (greatest(size.passages - coalesce(f.frequency, 0), 0) + 0.5) /
@@ -229,6 +236,19 @@ function hits (shape: Shape, request: LexicalRequest): string[] {
   ) p group by p.memory_id
 )`,
   ]
+}
+
+/** The number and length of the passages of a part: what is past has no counts of its own. */
+function countedOf (schema: string, part: Shape['past']): string {
+  return part === ''
+    ? `
+  select sum(s.passages)::float8 as passages, sum(s.length) as length, sum(s.expiring) > 0 as expiring,
+    sum(s.passages) > sum(s.memories) as several
+  from ${schema}.bank_statistics s where ${ofBank('s')}`
+    : `
+  select sum(cardinality(s.passage_starts))::float8 as passages, sum(s.passages_length) as length,
+    count(s.expires_at) > 0 as expiring, sum(cardinality(s.passage_starts)) > count(*) as several
+  from ${schema}.memories_past s where ${ofBank('s')}`
 }
 
 /** The memories of `found` that pass the filters, each looked up by its id. */

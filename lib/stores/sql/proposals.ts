@@ -1,7 +1,7 @@
 import type { BankKey } from '../../access/context.js'
 import type { Proposal, ProposalPage, ProposalState, ProposalStore } from '../proposals.js'
 import { PROPOSAL_STATES } from '../proposals.js'
-import type { Executor } from './executor.js'
+import type { Executor, Queries } from './executor.js'
 import { liveAt } from './fragments.js'
 import { bankParameters } from './rows.js'
 
@@ -82,6 +82,16 @@ where p.bank_key = $1 and p.proposal_id = $2::text::uuid and p.state = $3 return
     where m.bank_key = $1 and m.memory_id = p.${column} and ${liveAt('m', '$2::float8::bigint')})`
     return isCurrent ? within('') : `(${within('')} or ${within('_past')})`
   }
+}
+
+/** Removes what is open about memories that say another thing now. */
+export async function dropOpenProposals (
+  tx: Queries, schema: string, bank: BankKey, memoryIds: readonly string[],
+): Promise<void> {
+  await tx.query(`delete from ${schema}.proposals p where p.bank_key = $1 and p.state = 'open'
+  and (p.memory_id = any($2::text[]::uuid[]) or p.may_supersede = any($2::text[]::uuid[]))`, [
+    ...bankParameters(bank), memoryIds,
+  ])
 }
 
 function toProposal (row: ProposalRow): Proposal {

@@ -2,7 +2,6 @@ import { type BankKey, bankKeyString, keysOfTenant, identityOf } from '../../acc
 import { readTrust } from '../../access/trust.js'
 import { DAY_MS } from '../../base/days.js'
 import { mapGivingWay } from '../../base/event-loop.js'
-import { compareText } from '../../text/normal-form.js'
 import { MAX_COUNTED_VALUES } from '../most-frequent.js'
 import {
   type BankStatistics, type BankSummary, type ChangedMemory, type ConversationSummary, type DayCounts, type DayRange,
@@ -14,7 +13,8 @@ import { SqlError, type Executor, type Queries } from './executor.js'
 import { filteredRead, lastsAt, liveAt, Parameters, type Statement, suffixOf } from './fragments.js'
 import { type ExistingRow, findExisting, hasExpired } from './insertion.js'
 import {
-  bankParameters, type BankRow, type MemoryRow, READ_COLUMNS, READ_PAST_COLUMNS, readColumns, toBankKey, toMemory,
+  bankParameters, type BankRow, type MemoryRow, OF_PAST, READ_COLUMNS, READ_PAST_COLUMNS, readColumns, toBankKey,
+  toMemory,
 } from './rows.js'
 
 /** About how many bytes a memory has. PostgreSQL knows the sizes without reading the texts. */
@@ -27,38 +27,47 @@ const STATEMENT_BYTES = 256 * 1024
  * @returns undefined when no memory can pass the filters
  */
 function listStatement (
-  schema: string, bank: BankKey, part: Part, { now, limit, filters, order = 'newest', offset = 0, after }: ListRequest,
+  schema: string, bank: BankKey, { now, limit, filters, order = 'newest', offset = 0, after }: ListRequest,
 ): Statement | undefined {
-  const read = filteredRead(schema, bank, filters, now, part)
+  const read = filteredRead(schema, bank, filters, now)
   if (read === undefined) return undefined
-  const { parameters, instant, conditions } = read
-  const afterCursor = after === undefined
-    ? ''
-    : `and (m.retained_at, m.memory_id) ${order === 'newest' ? '<' : '>'} ` +
-      `(${parameters.bind(after.retainedAt)}::float8::bigint, ${parameters.bind(after.memoryId)}::text::uuid)`
-  const direction = order === 'newest' ? ' desc' : ''
-  const skipped = offset === 0 ? '' : ` offset ${parameters.bind(offset)}::int`
-  return {
-    text: `select ${readColumns(part)} from ${schema}.memories${suffixOf(part)} m
+  const { parameters, instant, conditionsOf } = read
+  const [comparison, direction] = order === 'newest' ? ['<', ' desc'] : ['>', '']
+  const place = after &&
+    `(${parameters.bind(after.retainedAt)}::float8::bigint, ${parameters.bind(after.memoryId)}::text::uuid)`
+  const first = (part: Part, count: number, skipped = 0) => {
+    const id = part === 'past' ? OF_PAST.memory_id : 'm.memory_id'
+    const afterCursor = place === undefined ? '' : `and (m.retained_at, ${id}) ${comparison} ${place}`
+    return `select ${readColumns(part)} from ${schema}.memories${suffixOf(part)} m
 where m.bank_key = $1
-  and ${liveAt('m', instant)}${conditions} ${afterCursor}
-order by m.retained_at${direction}, m.memory_id${direction} limit ${parameters.bind(limit)}::int${skipped}`,
+  and ${liveAt('m', instant)}${conditionsOf(part)} ${afterCursor}
+order by m.retained_at${direction}, ${id}${direction} limit ${parameters.bind(count)}::int` +
+      (skipped === 0 ? '' : ` offset ${parameters.bind(skipped)}::int`)
+  }
+  const [part, ...others] = partsOf(filters)
+  if (others.length === 0) return { text: first(part!, limit, offset), values: parameters.values }
+  // One statement, between whose parts no memory moves. The text of an id has the order of the id.
+  return {
+    text: `select l.* from (
+(${[part!, ...others].map((each) => first(each, limit + offset)).join(')\nunion all\n(')})
+) l order by l.retained_at${direction}, l.memory_id collate "C"${direction}
+limit ${parameters.bind(limit)}::int offset ${parameters.bind(offset)}::int`,
     values: parameters.values,
   }
 }
 
 /** @returns undefined when no memory can pass the filters */
 export function countStatement (
-  schema: string, bank: BankKey, part: Part,
-  { now, filters, limit }: { now: number, filters: ListFilters, limit: number },
+  schema: string, bank: BankKey, { now, filters, limit }: { now: number, filters: ListFilters, limit: number },
 ): Statement | undefined {
-  const read = filteredRead(schema, bank, filters, now, part)
+  const read = filteredRead(schema, bank, filters, now)
   if (read === undefined) return undefined
-  const { parameters, instant, conditions } = read
+  const { parameters, instant, conditionsOf } = read
+  const rows = partsOf(filters).map((part) => `select 1 from ${schema}.memories${suffixOf(part)} m
+  where m.bank_key = $1 and ${liveAt('m', instant)}${conditionsOf(part)}`)
   return {
     text: `select count(*)::int as memories from (
-  select 1 from ${schema}.memories${suffixOf(part)} m
-  where m.bank_key = $1 and ${liveAt('m', instant)}${conditions}
+  ${rows.join('\n  union all\n  ')}
   limit ${parameters.bind(limit)}::int
 ) c`,
     values: parameters.values,
@@ -301,20 +310,7 @@ where r.bank_key = $1 and r.removed_at > $2::float8::bigint and r.retained_at <=
   }
 
   async list (bank: BankKey, request: ListRequest): Promise<Memory[]> {
-    const parts = partsOf(request.filters)
-    if (parts.length === 1) return await this.#listPart(bank, parts[0]!, request)
-    // The first of each part are merged, so each is read from its start.
-    const { limit, offset = 0, order = 'newest' } = request
-    const all = { ...request, offset: 0, limit: limit + offset }
-    const lists = await Promise.all(parts.map(async (part) => await this.#listPart(bank, part, all)))
-    const sign = order === 'newest' ? -1 : 1
-    return lists.flat()
-      .sort((a, b) => sign * (a.retainedAt - b.retainedAt || compareText(a.memoryId, b.memoryId)))
-      .slice(offset, offset + limit)
-  }
-
-  async #listPart (bank: BankKey, part: Part, request: ListRequest): Promise<Memory[]> {
-    const statement = listStatement(this.#schema, bank, part, request)
+    const statement = listStatement(this.#schema, bank, request)
     if (statement === undefined) return []
     return await mapGivingWay(await this.#executor.read<MemoryRow>(statement.text, statement.values), toMemory)
   }
@@ -322,14 +318,9 @@ where r.bank_key = $1 and r.removed_at > $2::float8::bigint and r.retained_at <=
   async countMemories (
     bank: BankKey, request: { now: number, filters: ListFilters, limit: number },
   ): Promise<number> {
-    let count = 0
-    for (const part of partsOf(request.filters)) {
-      const statement = countStatement(this.#schema, bank, part, request)
-      if (statement === undefined) continue
-      const [row] = await this.#executor.read<{ memories: number }>(statement.text, statement.values)
-      count += row!.memories
-    }
-    return Math.min(count, request.limit)
+    const statement = countStatement(this.#schema, bank, request)
+    if (statement === undefined) return 0
+    return (await this.#executor.read<{ memories: number }>(statement.text, statement.values))[0]!.memories
   }
 
   async neighbours (

@@ -38,10 +38,12 @@ function chosen (
   const filters = choice.kind === 'filters' ? choice.filters : {}
   const read = filteredRead(schema, bank, filters, now)
   if (read === undefined) return undefined
-  const { parameters, instant } = read
+  const { parameters, instant, conditionsOf } = read
+  // Those of its last version, in whatever state it is.
+  const filtered = conditionsOf('current')
   // Without a condition the statement would select the whole bank.
-  if (choice.kind === 'filters' && read.conditions === '') return undefined
-  const conditions = read.conditions + (part === 'past' ? ' and m.version_of is null' : '')
+  if (choice.kind === 'filters' && filtered === '') return undefined
+  const conditions = filtered + (part === 'past' ? ' and m.version_of is null' : '')
   if (choice.kind === 'expired') return { parameters, condition: `m.expires_at <= ${instant}${conditions}` }
   const live = liveAt('m', instant)
   if (choice.kind === 'ids') {
@@ -213,11 +215,13 @@ select ${answer('g.memory_id', `gone g where g.version_of is null and ${liveAt('
 
 /** $1 bank, $2 now: notes when all memories of the bank were retained. */
 function noteAllRemoved (schema: string): string {
+  const live = liveAt('m', '$2::float8::bigint')
   return `insert into ${schema}.removed_memories as r (bank_key, removed_at, retained_at, memories)
 select a.bank_key, $2::float8::bigint, a.retained_at, count(*) from (
-  select m.bank_key, m.retained_at from ${schema}.memories m where m.bank_key = $1
+  select m.bank_key, m.retained_at from ${schema}.memories m where m.bank_key = $1 and ${live}
   union all
-  select m.bank_key, m.retained_at from ${schema}.memories_past m where m.bank_key = $1 and m.version_of is null
+  select m.bank_key, m.retained_at from ${schema}.memories_past m
+  where m.bank_key = $1 and m.version_of is null and ${live}
 ) a
 group by a.bank_key, a.retained_at
 on conflict (bank_key, removed_at, retained_at) do update set memories = r.memories + excluded.memories`
@@ -342,8 +346,9 @@ export async function removeChosen (
   /** Of a bank with facts. */
   const removed: string[] = []
   let isPast = false
-  for (const part of ['current', 'past'] as const) {
-    if (part === 'past' && !isPast) break
+  // Again at the end, because a memory may have been restored before what is past was read.
+  for (const [pass, part] of (['current', 'past', 'current'] as const).entries()) {
+    if (pass > 0 && !isPast) break
     const locking = lockStatement(schema, bank, part, choice, now)
     if (locking === undefined) break
     const [found] = await tx.query<{ ids: string, is_partial?: boolean, has_past: boolean, has_derived: boolean }>(

@@ -3,7 +3,7 @@ import type { BankKey } from '../../access/context.js'
 import {
   type Memory, MemoryChangedError, type NewMemory, type Part, PlaceTakenError, type Revision, type Version,
 } from '../vector-store.js'
-import { arrayElement, arrayOf, type Queries, type Transaction } from './executor.js'
+import { arrayElement, arrayOf, type Queries, serializationFailure, type Transaction } from './executor.js'
 import { liveAt, suffixOf } from './fragments.js'
 import {
   addCounts, type Counts, type ExistingRow, FIELD_COLUMNS, findExisting, type InsertionContext, insertMemories,
@@ -50,14 +50,23 @@ join ${schema}.memories${suffixOf(from)} m on m.bank_key = $1 and m.memory_id = 
 where m.bank_key = $1`
 }
 
+/** A condition: the vector `o` is of the model that the bank has; a past one may be of a model before. */
+function ofModel (schema: string): string {
+  return `exists (select 1 from ${schema}.embedding_spaces v where v.bank_key = $1 and v.model = o.model)`
+}
+
 /**
  * $1 bank, $2 ids of rows of memories_past, then an array for each field: inserts next versions into a part, which have
  * what search needs from the rows.
  */
 function reopenStatement (schema: string, to: Part): string {
   const values = FIELD_COLUMNS.map(({ column, expression }) => expression ?? `g.${column}`)
+  const embedded = `m.embedded and exists (
+  select 1 from ${schema}.embeddings_past o where o.bank_key = $1 and o.memory_id = m.memory_id and ${ofModel(schema)}
+)`
+  const searched = SEARCHED.map((column) => column === 'embedded' && to === 'current' ? embedded : `m.${column}`)
   return `insert into ${schema}.memories${suffixOf(to)} (bank_key, ${FIELDS}, ${SEARCHED.join(', ')})
-select m.bank_key, ${values.join(', ')}, ${SEARCHED.map((column) => `m.${column}`).join(', ')}
+select m.bank_key, ${values.join(', ')}, ${searched.join(', ')}
 from unnest($2::text[]::uuid[], ${FIELD_COLUMNS.map(({ type }, index) => `$${index + 3}::text[]${type}`).join(', ')})
   as g(row_id, ${FIELDS})
 join ${schema}.memories_past m on m.bank_key = $1 and m.memory_id = g.row_id
@@ -71,7 +80,7 @@ where m.bank_key = $1`
 function copyStatement (schema: string, table: 'postings' | 'embeddings', from: Part, to: Part): string {
   const [columns, keys, found] = table === 'postings'
     ? ['term, ordinal, weight, length', 'cross join lateral unnest(m.terms) as t(term)', 'and o.term = t.term']
-    : ['model, ordinal, dimensions, embedding', '', '']
+    : ['model, ordinal, dimensions, embedding', '', to === 'current' ? `and ${ofModel(schema)}` : '']
   return `insert into ${schema}.${table}${suffixOf(to)} (bank_key, memory_id, expires_at, ${columns})
 select m.bank_key, g.row_id, g.expires_at, ${columns.split(', ').map((column) => `p.${column}`).join(', ')}
 from unnest($2::text[]::uuid[], $3::text[]::uuid[], $4::text[]::bigint[]) as g(memory_id, row_id, expires_at)
@@ -148,6 +157,9 @@ export async function reviseLocked (
   ))
   if (told.length === 0) return { counts, unembedded: 0 }
   const inserted = await insertMemories(tx, told, { ...work, part: 'current', counted: false })
+  if (inserted.outcomes.some(({ stored }) => !stored)) {
+    throw serializationFailure('Another transaction has stored the content of the next version')
+  }
   addCounts(counts, inserted.counts)
   return { counts, unembedded: inserted.unembedded }
 }
@@ -162,6 +174,12 @@ async function reopen (
   const arrays = FIELD_COLUMNS.map(({ valueOf }) => arrayOf(revisions.map(({ memory, fingerprint }) => (
     arrayElement(valueOf({ ...memory, fingerprint }))
   ))))
+  if (part === 'current') {
+    // So that a move of the bank to another model waits for it.
+    await tx.query(
+      `select 1 from ${schema}.embedding_spaces v where v.bank_key = $1 for key share`, bankParameters(bank),
+    )
+  }
   await tx.query(reopenStatement(schema, part), [...bankParameters(bank), rows.map((row) => row.from), ...arrays])
   await copySearched(tx, schema, bank, 'past', part, rows)
   if (part === 'past') return NO_COUNTS

@@ -65,11 +65,13 @@ function selected (expressionOf: (column: string) => string): string {
 export const READ_COLUMNS = selected((column) => `m.${column}`)
 
 /** The columns of an earlier version that it has of its memory. */
-const OF_PAST: Readonly<Record<string, string>> = {
+export const OF_PAST = {
   memory_id: 'coalesce(m.version_of, m.memory_id)', expires_at: 'coalesce(m.told_expires_at, m.expires_at)',
-}
+} as const
 /** The same from memories_past. */
-export const READ_PAST_COLUMNS = selected((column) => OF_PAST[column] ?? `m.${column}`)
+export const READ_PAST_COLUMNS = selected((column) => (
+  column === 'memory_id' || column === 'expires_at' ? OF_PAST[column] : `m.${column}`
+))
 
 export function readColumns (part: Part): string {
   return part === 'past' ? READ_PAST_COLUMNS : READ_COLUMNS

@@ -1,4 +1,4 @@
-import type { BankKey } from '../../access/context.js'
+import { type BankKey, bankKeyString } from '../../access/context.js'
 import { mapGivingWay } from '../../base/event-loop.js'
 import { forEachConcurrently } from '../../base/for-each-concurrently.js'
 import type { Mutable } from '../../base/members.js'
@@ -66,7 +66,7 @@ export class SqlSearcher {
       found[index] = await this.#searchPart(bank, part, request)
     })
     const merge = (strategy: 'lexical' | 'semantic') => (
-      bestOverBanks(found.map(({ [strategy]: candidates }) => candidates), request.limit)
+      best(found.flatMap(({ [strategy]: candidates }) => candidates), request.limit, parts.length > 1)
     )
     const result: Mutable<SearchResult> = { total: found.reduce((sum, { total }) => sum + total, 0) }
     if (request.lexical !== undefined) result.lexical = merge('lexical')
@@ -198,9 +198,20 @@ function scoresOf (
   return scores
 }
 
-/** @returns the best over all banks: descending, ties by memory id, then in the order of the banks */
-function bestOverBanks (banks: ReadonlyArray<readonly Candidate[]>, limit: number): Candidate[] {
-  return banks.flat().sort(byScore).slice(0, limit)
+/**
+ * The best of all banks: descending, ties by memory id, then in the order of the banks.
+ * @param ofParts whether several parts of a bank were read: a memory that moved meanwhile is in both, and its later
+ *   version is found
+ */
+function best (candidates: Candidate[], limit: number, ofParts: boolean): Candidate[] {
+  if (!ofParts) return candidates.sort(byScore).slice(0, limit)
+  const found = new Map<string, Candidate>()
+  for (const candidate of candidates) {
+    const key = `${candidate.memory.memoryId} ${bankKeyString(candidate.bank)}`
+    const other = found.get(key)
+    if (other === undefined || other.memory.version < candidate.memory.version) found.set(key, candidate)
+  }
+  return [...found.values()].sort(byScore).slice(0, limit)
 }
 
 interface SearchOptions {
@@ -243,13 +254,16 @@ export function searchStatement (
   const { semantic, limit, now } = request
   const lexical = hasWords(request) ? request.lexical : undefined
   if (lexical === undefined && semantic === undefined) return undefined
-  const read = filteredRead(schema, bank, request.filters, now, part)
+  const read = filteredRead(schema, bank, request.filters, now)
   if (read === undefined) return undefined
-  const { parameters, instant, conditions: filters } = read
+  const { parameters, instant } = read
+  const filters = read.conditionsOf(part)
   const past = suffixOf(part)
+  const isOfPast = partsOf(request.filters).includes('past')
   const shape: Shape = {
     schema,
     past,
+    besides: isOfPast ? suffixOf(part === 'past' ? 'current' : 'past') : undefined,
     parameters,
     filters,
     ofDocuments: request.filters.documentIds?.includes(null) === false,
@@ -393,7 +407,8 @@ export function nearestStatement (
 ): Statement | undefined {
   const read = filteredRead(schema, bank, filters, now)
   if (read === undefined) return undefined
-  const { parameters, instant, conditions } = read
+  const { parameters, instant } = read
+  const conditions = read.conditionsOf('current')
   const past = ''
   const type = typeOf(space)
   const query = queryVector(parameters, vector, space)

@@ -25,6 +25,7 @@ import {
   countChange, dryRunStatement, removeAll, removeChosen, removeDerived, type RemovedRow, removeFactsOf, removeLocked,
   removeLowerTrust, removeOutdated, removePast, toOutcome,
 } from './removal.js'
+import { dropOpenProposals } from './proposals.js'
 import { insertEarlier, keepVersions, lockRevised, redactVersion, reviseLocked } from './revision.js'
 import { bankParameters } from './rows.js'
 import { BankVectors } from './vectors.js'
@@ -199,7 +200,11 @@ export class SqlWriter {
     await this.#runAlone(bank, write, async (tx, changes) => {
       const revised = await lockRevised(tx, work.schema, bank, revisions, now)
       const { counts, unembedded } = await reviseLocked(tx, work, revised).catch(retriedWhenTaken)
-      if (told.length > 0) await renewExtractions(tx, work.schema, bank, told.map(({ memoryId }) => memoryId), now)
+      if (told.length > 0) {
+        const ids = told.map(({ memoryId }) => memoryId)
+        await renewExtractions(tx, work.schema, bank, ids, now)
+        await dropOpenProposals(tx, work.schema, bank, ids)
+      }
       await countChange(tx, work.schema, bank, work.shard, counts)
       changes.memories += revisions.length
       changes.unembedded += unembedded

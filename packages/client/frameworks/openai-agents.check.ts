@@ -2,7 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Agent, run, setTracingDisabled } from '@openai/agents'
 import { assistantMessage, functionCall, ScriptedModel } from '@openai/agents/testing'
-import { conversationSession, memoryTools, type OpenAiMemoryToolOutput } from 'memory-gateway-client/openai-agents'
+import {
+  conversationMessages, conversationSession, memoryTools, type OpenAiMemoryToolOutput,
+} from 'memory-gateway-client/openai-agents'
 import { startGateway, startSilentGateway } from './gateway.ts'
 
 setTracingDisabled(true)
@@ -77,15 +79,18 @@ test('the abort signal of the run ends the request to the gateway', async () => 
 test('a session keeps what is said in a conversation', async () => {
   const conversation = memory.conversation('user-alice', 'session')
   const session = conversationSession(conversation)
-  const model = new ScriptedModel([[assistantMessage('Hello.')], [assistantMessage('Hello.')]])
+  // As of an endpoint that has no ids.
+  const says = (text: string) => [assistantMessage(text, { id: 'FAKE_ID' })]
+  const model = new ScriptedModel([says('Hello.'), says('Hello again.')])
   const agent = new Agent({ name: 'a', model })
   for (let time = 0; time < 2; time++) await run(agent, 'Hi.', { session })
   assert.deepEqual((await conversation.last()).map(({ role, content }) => [role, content]), [
-    ['user', 'Hi.'], ['assistant', 'Hello.'], ['user', 'Hi.'], ['assistant', 'Hello.'],
+    ['user', 'Hi.'], ['assistant', 'Hello.'], ['user', 'Hi.'], ['assistant', 'Hello again.'],
   ])
   assert.match(JSON.stringify(model.calls[1]?.request.input), /Hi\..*Hello\..*Hi\./)
   assert.equal((await session.popItem())?.type, 'message')
   assert.equal((await session.getItems(2)).length, 2)
   await session.clearSession()
   assert.deepEqual(await session.getItems(), [])
+  assert.deepEqual(conversationMessages(says('Hi.')), [{ role: 'assistant', content: 'Hi.' }])
 })

@@ -45,6 +45,8 @@ export function conversationMessages (
       ? parts
       : parts.flatMap((part) => part.type === 'text' ? part.text : []).join('\n')
     if (message.role === 'tool' || content.trim() === '') return []
-    return [{ role: message.role, content, ...'id' in message && { id: message.id } }]
+    // `useChat` begins an answer with an empty id where the server gives none.
+    const id = 'id' in message && message.id !== '' ? message.id : undefined
+    return [{ role: message.role, content, ...id !== undefined && { id } }]
   })
 }

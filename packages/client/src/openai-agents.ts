@@ -52,6 +52,9 @@ function strictSchema ({ properties, required }: InputSchema): StrictInputSchema
   }
 }
 
+/** What the framework states as the id of each message of an endpoint that gives none (Chat Completions). */
+const NO_ID = 'FAKE_ID'
+
 /**
  * The items of a run in the form of a conversation, for `append`: texts alone, without reasoning, files, calls of tools
  * and their results.
@@ -63,7 +66,7 @@ export function conversationMessages (items: readonly AgentInputItem[]): Convers
     const content = typeof parts === 'string'
       ? parts
       : parts.flatMap((part) => part.type === 'input_text' || part.type === 'output_text' ? part.text : []).join('\n')
-    return content.trim() === '' ? [] : [{ role, content, ...id !== undefined && { id } }]
+    return content.trim() === '' ? [] : [{ role, content, ...id !== undefined && id !== NO_ID && { id } }]
   })
 }
 

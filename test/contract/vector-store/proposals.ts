@@ -83,4 +83,23 @@ export function proposalsContract (t: Test, open: OpenStore): void {
     await store.remove(home, { kind: 'ids', memoryIds: [turin!] }, REMOVE)
     t.same(await count('accepted'), 0)
   })
+  t.test('an open proposal goes with the text of either memory, a decided one stays', async (t) => {
+    const opened = await openProposals(t, open)
+    if (opened === undefined) return
+    const { store, proposals, ids: [rome, milan, turin] } = opened
+    await proposals.add(home, [
+      proposalOf(milan!, rome!), proposalOf(turin!, milan!), proposalOf(turin!, rome!),
+      proposalOf(milan!, turin!, { state: 'dismissed' }),
+    ])
+    const left = async (state: Proposal['state']) => (
+      (await proposals.list(home, { state, now: NOW, limit: 9 })).map(({ memoryId, maySupersede }) => (
+        [memoryId, maySupersede]
+      ))
+    )
+    const { passages, fingerprint, ...memory } = await newMemory('Naples', { memoryId: milan!, version: 2 })
+    await store.revise!(home, [{ memory: { ...memory, tags: ['a'], version: 2 }, fingerprint }], { now: NOW })
+    t.equal((await left('open')).length, 3)
+    await store.revise!(home, [{ memory: { ...memory, version: 3 }, fingerprint, passages }], { now: NOW })
+    t.same([await left('open'), await left('dismissed')], [[[turin, rome]], [[milan, turin]]])
+  })
 }

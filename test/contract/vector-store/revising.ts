@@ -3,7 +3,8 @@ import type { Test } from 'tap'
 import {
   type Memory, memoryOf, type NewMemory, type Revision, type SearchRequest, type VectorStore,
 } from '../../../lib/stores/vector-store.js'
-import { newId, newMemory, NOW, withTags } from '../../helpers/memories.js'
+import { newId, newMemories, newMemory, NOW, withTags } from '../../helpers/memories.js'
+import { queryTerms } from '../../helpers/query-terms.js'
 import { bank, lexical, listAll, REMOVE, scanAll, semantic, texts, type OpenStore } from './setup.js'
 
 const home = bank('home')
@@ -127,6 +128,26 @@ export function revisingContract (t: Test, open: OpenStore): void {
       { version: 1, text: 'A heron', tags: ['bird'], redacted: false },
     ])
     t.same((await store.statistics(home, NOW)).memoryCount, 1)
+  })
+
+  t.test('words weigh in what is past as they do in what is current', async (t) => {
+    const store = await openLife(t, open)
+    if (store === undefined) return
+    const memories = await newMemories(['A heron', 'The heron', 'An otter', 'A crow', 'An otter and a crow'])
+    await store.insert(home, memories, { now: NOW })
+    await store.insert(home, [await newMemory('A brief heron', { expiresAt: NOW + 1 })], { now: NOW })
+    const now = NOW + HOUR
+    await store.revise(home, [revision(memories[1]!, { state: 'retired' })], { now })
+    // Without context, because what is past has other neighbours.
+    const words = { terms: queryTerms('heron otter'), k1: 0.9, length: { b: 0.5 }, context: false }
+    const scores = async (state: 'history' | 'all') => {
+      const found = await lexical(store, [home], '', { now, filters: { state }, lexical: words })
+      return new Map(found.map(({ memory, score }) => [memory.text, score]))
+    }
+    const all = await scores('all')
+    t.same([...all.keys()].sort(), ['A heron', 'An otter', 'An otter and a crow', 'The heron'])
+    t.equal(all.get('The heron'), all.get('A heron'))
+    t.same([...await scores('history')], [['The heron', all.get('A heron')]])
   })
 
   t.test('what is past is found by words and by meaning, and as it was', async (t) => {
@@ -273,5 +294,64 @@ export function revisingContract (t: Test, open: OpenStore): void {
       ['A heron', 2, 1], ['A stoat', 1, undefined],
     ])
     t.equal((await store.changedAfter(home, { instant: NOW, now: NOW, limit: 1 })).length, 1)
+  })
+
+  t.test('the pages of what was so at an instant have each memory once', async (t) => {
+    const store = await openLife(t, open)
+    if (store === undefined) return
+    const memories = await newMemories(Array.from({ length: 12 }, (_, index) => `heron ${index}`))
+    await store.insert(home, memories, { now: NOW })
+    await store.revise(home, memories.slice(2).map((memory) => revision(memory, { tags: ['x'] })), { now: NOW })
+    const expected = memories.map(({ memoryId }) => memoryId)
+    for (const order of ['oldest', 'newest'] as const) {
+      for (const filters of [{ asOf: NOW }, { asOf: NOW, state: 'all' }] as const) {
+        const read: string[] = []
+        let after: { retainedAt: number, memoryId: string } | undefined
+        do {
+          const page = await listAll(store, home, { filters, limit: 5, order, after })
+          read.push(...page.map(({ memoryId }) => memoryId))
+          after = page.length < 5 ? undefined : page.at(-1)
+        } while (after !== undefined)
+        t.same(read, order === 'oldest' ? expected : expected.toReversed())
+        const skipped = await listAll(store, home, { filters, limit: 5, offset: 4, order })
+        t.same(skipped.map(({ memoryId }) => memoryId), read.slice(4, 9))
+      }
+    }
+  })
+
+  t.test('a removal counts what is past, and neither what has expired nor facts are left out of the count that a ' +
+    'rollback tells', async (t) => {
+    const store = await openLife(t, open)
+    if (store === undefined) return
+    const [heron, otter, stoat] = [
+      await newMemory('A heron', { tags: ['x'] }), await newMemory('An otter'), await newMemory('A stoat'),
+    ]
+    const fact = await newMemory('A fact', { kind: 'fact', derivedFrom: [heron.memoryId] })
+    await store.insert(home, [heron, otter, stoat, fact], { now: NOW })
+    await store.insert(home, [await newMemory('brief', { expiresAt: NOW + HOUR })], { now: NOW })
+    await store.revise(home, [revision(otter, { state: 'retired' })], { now: NOW })
+    const now = NOW + 2 * HOUR
+    await store.remove(home, withTags(['x']), { ...REMOVE, now })
+    t.equal(await store.countRemovedAfter(home, NOW), 2, 'the memory and the fact that was derived from it')
+    await store.remove(home, { kind: 'all' }, { ...REMOVE, now })
+    t.equal(await store.countRemovedAfter(home, NOW), 4)
+    const kites = [await newMemory('A kite'), await newMemory('A crow')]
+    await store.insert(home, kites, { now })
+    await store.revise(home, [revision(kites[0]!, { state: 'retired' })], { now })
+    t.match(await store.removeBank(home, now), { memoryCount: 2 })
+    t.equal(await store.countRemovedAfter(home, NOW), 0)
+  })
+
+  t.test('a memory does not supersede one that the same write removes with its document', async (t) => {
+    const store = await openLife(t, open)
+    if (store === undefined) return
+    const old = await newMemory('Lyon', { documentId: 'letter' })
+    await store.insert(home, [old], { now: NOW })
+    const next = { ...await newMemory('Nice', { documentId: 'letter' }), supersedes: [old.memoryId] }
+    await assert.rejects(
+      store.replaceDocuments(home, { documentIds: ['letter'], keep: [] }, [next], { now: NOW }),
+      { name: 'UnknownMemoriesError', memoryIds: [old.memoryId] },
+    )
+    t.same(await current(store), ['Lyon'])
   })
 }

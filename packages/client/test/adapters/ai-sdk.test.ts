@@ -128,6 +128,9 @@ t.test('the messages of useChat and of generateText are appended once', async (t
   t.match((await conversation.messages()).messages, [
     { id: 'u1', role: 'user', content: 'Is it warm?' }, { id: 'a1', role: 'assistant', content: 'It is.' },
   ])
+  const answered: UIMessage = { id: '', role: 'assistant', parts: [{ type: 'text', text: 'Not now.' }] }
+  t.match(await conversation.append(conversationMessages([...shown, answered])), { stored: 1, repeated: 2 })
+  t.match(await conversation.append(conversationMessages([...shown, answered])), { stored: 0, repeated: 3 })
   const sent: ModelMessage[] = [
     { role: 'user', content: 'Is it warm?' },
     { role: 'assistant', content: [{ type: 'tool-call', toolCallId: '1', toolName: 'weather', input: {} }] },

@@ -6,9 +6,9 @@ import {
 } from '../../../../lib/stores/sql/reembedding.js'
 import { SqlVectorStore } from '../../../../lib/stores/sql/store.js'
 import { VectorIndexes } from '../../../../lib/stores/sql/vectors.js'
-import type { EmbeddingSpace } from '../../../../lib/stores/vector-store.js'
-import { bank, lexical, semantic } from '../../../contract/vector-store/setup.js'
-import { newMemories, newMemory, NOW } from '../../../helpers/memories.js'
+import { type EmbeddingSpace, memoryOf } from '../../../../lib/stores/vector-store.js'
+import { bank, lexical, REMOVE, semantic } from '../../../contract/vector-store/setup.js'
+import { newMemories, newMemory, NOW, withTags } from '../../../helpers/memories.js'
 import { schemaIn, sqlDatabase, storeIn } from '../../../helpers/sql-database.js'
 import { CONTRACT_SPACE, DATABASE_URL } from '../../../helpers/sql-stores.js'
 
@@ -25,8 +25,10 @@ function reembedding (schema: string, options: Partial<ReembeddingOptions> = {})
 }
 
 /** The database, with something that happens before a statement. */
-function before (statement: string, happen: () => Promise<void>): Executor {
-  const look = async (text: string) => { if (text === statement) await happen() }
+function before (statement: string | RegExp, happen: () => Promise<void>): Executor {
+  const look = async (text: string) => {
+    if (typeof statement === 'string' ? text === statement : statement.test(text)) await happen()
+  }
   return {
     query: async (text, params) => {
       await look(text)
@@ -72,6 +74,92 @@ t.test('a memory without a vector that is added during the move is counted once'
       `embedded) as there from ${schema}.bank_statistics s`),
     [{ counted: 2, there: 2 }],
   )
+})
+
+t.test('a memory is not lost when another takes its new content while it is changed', POSTGRES, async (t) => {
+  const schema = schemaIn(t, database)
+  const store = await storeIn(database, { schema })
+  const [heron, crow] = [await newMemory('A heron'), await newMemory('A crow')]
+  await store.insert(home, [heron], { now: NOW })
+  let come = 0
+  const executor = before(/insert into \S+\.memories as m/, async () => {
+    if (come++ === 0) await store.insert(home, [crow], { now: NOW })
+  })
+  const { passages, fingerprint } = crow
+  const memory = { ...memoryOf(heron), text: 'A crow', version: 2 }
+  await t.rejects(
+    (await storeIn(executor, { schema })).revise(home, [{ memory, fingerprint, passages }], { now: NOW }),
+    { name: 'PlaceTakenError', memoryId: crow.memoryId },
+  )
+  t.match(await store.get(home, heron.memoryId, NOW), { text: 'A heron', version: 1 })
+  t.equal((await store.statistics(home, NOW)).memoryCount, 2)
+})
+
+t.test('a memory that is restored after a move to another model waits for its vectors', async (t) => {
+  const schema = schemaIn(t, database)
+  const store = await storeIn(database, { schema })
+  const [heron, crow] = await newMemories(['A heron', 'A crow'], { vectors: [[1, 0, 0, 0]] })
+  await store.insert(home, [heron!, crow!], { now: NOW })
+  const next = (state: 'retired' | 'current', version: number) => ({
+    memory: { ...memoryOf(heron!), state, version }, fingerprint: heron!.fingerprint,
+  })
+  await store.revise(home, [next('retired', 2)], { now: NOW })
+  await reembedding(schema).reembed(home, () => {})
+  const moved = await storeIn(database, { schema, space: NEWER })
+  await moved.revise(home, [next('current', 3)], { now: NOW })
+  t.match(await moved.listUnembedded({ now: NOW, limit: 9 }), [{ memory: { text: 'A heron' } }])
+  t.strictSame(
+    await database.read(`select sum(s.embedded)::int as counted, (select count(*)::int from ${schema}.memories where ` +
+      `embedded) as there from ${schema}.bank_statistics s`),
+    [{ counted: 1, there: 1 }],
+  )
+  t.equal(await moved.attachVectors(home, [{ ...heron!, vectors: [Float32Array.of(1, 0, 0)] }], NOW), 1)
+  t.same((await semantic(moved, [home], [1, 0, 0])).map(({ memory }) => memory.text).sort(), ['A crow', 'A heron'])
+})
+
+t.test('a memory that moves between the reads of a search is found once, in its later version', async (t) => {
+  const schema = schemaIn(t, database)
+  const store = await storeIn(database, { schema })
+  const heron = await newMemory('A heron', { vectors: [[1, 0, 0, 0]] })
+  await store.insert(home, [heron], { now: NOW })
+  let come = 0
+  let currentIsRead = () => {}
+  const currentRead = new Promise<void>((resolve) => { currentIsRead = resolve })
+  const read: Executor['read'] = async (text, params, options) => {
+    // The words of what is past are looked up last.
+    if (text.includes('postings_past') && come++ === 0) {
+      await currentRead
+      await store.revise(home, [{
+        memory: { ...memoryOf(heron), state: 'retired', version: 2 }, fingerprint: heron.fingerprint,
+      }], { now: NOW })
+    }
+    const rows = await database.read(text, params, options) as never
+    if (text.includes('passage_ends') && !text.includes('_past')) currentIsRead()
+    return rows
+  }
+  const watched = await storeIn({ ...before('', async () => {}), read }, { schema })
+  const filters = { state: 'all' } as const
+  const found = await lexical(watched, [home], 'heron', { filters })
+  t.same(found.map(({ memory: { state, version } }) => `${state} ${version}`), ['retired 2'])
+})
+
+t.test('a memory that is restored while a removal reads is removed', POSTGRES, async (t) => {
+  const schema = schemaIn(t, database)
+  const store = await storeIn(database, { schema })
+  const heron = await newMemory('A heron', { tags: ['x'] })
+  await store.insert(home, [heron, await newMemory('A crow')], { now: NOW })
+  const next = (state: 'retired' | 'current', version: number) => ({
+    memory: { ...memoryOf(heron), state, version }, fingerprint: heron.fingerprint,
+  })
+  await store.revise(home, [next('retired', 2)], { now: NOW })
+  let come = 0
+  const executor = before(/from \S+\.memories_past m where[^]*for update/, async () => {
+    if (come++ === 0) await store.revise(home, [next('current', 3)], { now: NOW })
+  })
+  const removed = await (await storeIn(executor, { schema })).remove(home, withTags(['x']), REMOVE)
+  t.same(removed, { count: 1, memoryIds: [heron.memoryId] })
+  t.same(await store.versions(home, heron.memoryId, NOW), [])
+  t.equal((await store.statistics(home, NOW)).memoryCount, 1)
 })
 
 t.test('concurrent imports that overwrite the same memories all succeed', POSTGRES, async (t) => {

@@ -72,7 +72,7 @@ t.test('many tags of a filter are looked up in a table, and not compared with ea
   const filters = { tags: { values, match: 'any' as const } }
   const selector = { kind: 'filters' as const, filters }
   for (const { text, values: parameters } of [
-    countStatement(schema, home, 'current', { now: NOW, filters, limit: 10 })!,
+    countStatement(schema, home, { now: NOW, filters, limit: 10 })!,
     lockStatement(schema, home, 'current', selector, NOW)!,
     dryRunStatement(schema, home, selector, { now: NOW, idLimit: 10 })!,
   ]) {
