@@ -26,6 +26,8 @@ interface Screenshot {
 /** In the order of docs/console.md. */
 const SCREENSHOTS: readonly Screenshot[] = [
   { name: 'memories', path: `memories?bank=${BANK}` },
+  { name: 'conversations', path: `conversations?bank=${BANK}&conversation=trip-to-lyon` },
+  { name: 'proposals', path: `proposals?bank=${BANK}` },
   { name: 'reflect', path: `reflect?bank=${BANK}`, act: askReflect },
   { name: 'recall', path: `recall?bank=${BANK}`, act: tryRecall },
   {
@@ -43,6 +45,7 @@ const SOURCE = 'build-server'
 /** Without access control and sources, two pages would have nothing to show. */
 const CONFIGURATION = `
 access_control: {enabled: true, default_policy: owner_only}
+signal_quality: {proposals: {mode: propose}}
 access_grants:
   - {bank_id: 'team*', principal: 'user:*', permissions: [read, write]}
   - {bank_id: team, principal: 'agent:*', permissions: [read]}
@@ -65,6 +68,18 @@ const MEMORIES: ReadonlyArray<[speaker: string, day: string, content: string, ta
   ['Alice', '2026-05-07', 'I learn the cello and play on Thursdays.', ['habit', 'music']],
   ['Alice', '2026-05-19', 'On flights I take an aisle seat.', ['travel']],
   ['Clara', '2026-06-01', 'I read novels by Clarice Lispector.', ['books']],
+]
+
+const TURNS = [
+  'Which train do I take from Berlin to Lyon? I would like to arrive before the evening.',
+  'There is one at 06:30 with a change in Frankfurt. It arrives at 17:36.',
+  'Good. An aisle seat, please, and a restaurant near the station.',
+  'Seat 61 is reserved. The restaurant knows that you are allergic to peanuts.',
+]
+/** Each later statement may supersede an earlier memory. */
+const CHANGED: ReadonlyArray<[speaker: string, day: string, content: string]> = [
+  ['Ben', '2026-06-08', 'The budget of the workshop is 5,500 euros now.'],
+  ['Alice', '2026-06-10', 'I live in Berlin, close to the park.'],
 ]
 
 async function tryRecall (page: Page): Promise<void> {
@@ -121,6 +136,14 @@ async function fill (url: string): Promise<void> {
     { speaker, content, tags, document_id: tags[0], occurred_at: `${day}T09:00:00Z` }
   ))
   await post(`${url}/v1/retain/batch`, { bank_id: BANK, items })
+  for (const [speaker, day, content] of CHANGED) {
+    await post(`${url}/v1/retain`, { bank_id: BANK, speaker, content, occurred_at: `${day}T09:00:00Z` })
+  }
+  await post(`${url}/v1/banks/${BANK}/conversations/trip-to-lyon/messages`, {
+    messages: TURNS.map((content, index) => ({
+      role: index % 2 === 0 ? 'user' : 'assistant', content, created_at: `2026-06-12T18:0${index}:00Z`,
+    })),
+  })
   await post(`${url}/v1/retain`, { bank_id: 'team', content: 'The team meets on Mondays.', tags: ['work'] })
   await post(`${url}/v1/ingest/webhook/${SOURCE}`, { text: 'The build of the release branch is green.' })
   for (const [, , content] of MEMORIES) await post(`${url}/v1/recall`, { bank_id: BANK, query: content })

@@ -1,6 +1,6 @@
 /** The ids of the pages in the menu, by group: the pages of one bank, and those of the server. */
 export const PAGE_GROUPS = {
-  Memory: ['memories', 'reflect', 'recall', 'access'],
+  Memory: ['memories', 'conversations', 'proposals', 'reflect', 'recall', 'access'],
   Server: ['overview', 'sources', 'admin'],
 } as const
 

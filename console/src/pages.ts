@@ -19,6 +19,18 @@ export const PAGES: readonly PageEntry[] = [
     load: async () => await import('./pages/memories/index.js'),
   },
   {
+    id: 'conversations',
+    title: 'Conversations',
+    about: 'What users and assistants said to each other, message by message.',
+    load: async () => await import('./pages/conversations/index.js'),
+  },
+  {
+    id: 'proposals',
+    title: 'Proposals',
+    about: 'Which memories may take the place of older ones. Nothing changes until you decide.',
+    load: async () => await import('./pages/proposals/index.js'),
+  },
+  {
     id: 'reflect',
     title: 'Ask',
     about: 'Ask a question, and get an answer with the memories that it stands on.',

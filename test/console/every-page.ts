@@ -53,6 +53,12 @@ export async function useEverything (t: Test, page: Page, mode: string): Promise
   await page.getByRole('listbox', { name: 'Memories' }).getByText('The team drinks tea.').click()
   await page.locator('.memories-content').getByText('The team drinks tea.').waitFor()
 
+  await open(page, 'Conversations')
+  await page.getByText('The bank has no conversations.').waitFor()
+
+  await open(page, 'Proposals')
+  await page.getByText('Proposals are off for this bank.').waitFor()
+
   await open(page, 'Recall lab')
   await page.getByLabel('Query').fill('Who drinks tea?')
   await page.getByRole('button', { name: 'Recall', exact: true }).click()
@@ -92,6 +98,11 @@ export async function beRefused (page: Page, principal: string): Promise<void> {
   await denied.waitFor()
   for (const permission of ['write', 'forget', 'admin']) {
     await page.getByText(`You need ${permission} on this bank to`).waitFor()
+  }
+
+  for (const title of ['Conversations', 'Proposals']) {
+    await open(page, title)
+    await denied.waitFor()
   }
 
   await open(page, 'Recall lab')

@@ -1,6 +1,8 @@
 import { axeViolations, consoleTest, hasNoViolation, settled, signInAs } from '../browser.js'
 
-const PAGES = ['Memories', 'Ask', 'Recall lab', 'Access', 'Overview', 'Sources', 'Admin']
+const PAGES = [
+  'Memories', 'Conversations', 'Proposals', 'Ask', 'Recall lab', 'Access', 'Overview', 'Sources', 'Admin',
+]
 
 consoleTest('every page is in the navigation, and has a title and no violation', {}, async (t, { page, url }) => {
   await page.goto(url())

@@ -7,7 +7,7 @@ const HOSTILE_TAGS = [
 ]
 
 /** Of the navigation. */
-const PAGES = 7
+const PAGES = 9
 
 const DENIED = `
 access_control: {enabled: true, default_policy: deny}

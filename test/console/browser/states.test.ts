@@ -45,6 +45,21 @@ const CASES: readonly PageCase[] = [
     shows: async (page) => { await page.getByRole('listbox').getByText('The team drinks tea.').waitFor() },
   },
   {
+    title: 'Conversations',
+    path: `conversations?bank=${BANK}`,
+    shows: async (page) => { await page.getByText('The bank has no conversations.').waitFor() },
+  },
+  {
+    title: 'A conversation',
+    path: `conversations?bank=${BANK}&conversation=${'c'.repeat(400)}`,
+    shows: async (page) => { await page.getByText('This conversation has no messages.').waitFor() },
+  },
+  {
+    title: 'Proposals',
+    path: `proposals?bank=${BANK}`,
+    shows: async (page) => { await page.getByText('Proposals are off for this bank.').waitFor() },
+  },
+  {
     title: 'Recall lab',
     path: `recall?bank=${BANK}`,
     act: async (page) => {

@@ -1,6 +1,7 @@
 import { MemoryGatewayError, type Memory } from 'memory-gateway-client'
 import { useState } from 'preact/hooks'
 import { ConfirmDialog } from '../../components/dialog.js'
+import { DiffText } from '../../components/diff-text.js'
 import { MissingPermission, type Permission } from '../../components/permission.js'
 import { SafeText } from '../../components/safe-text.js'
 import { StateBadge } from '../../components/state-badge.js'
@@ -105,11 +106,7 @@ function Changes ({ before, after }: { before: MemoryVersion, after: MemoryVersi
     <>
       {!isSameText && (
         <div class='memories-diff' role='region' aria-label={`Changed words of version ${after.version}`} tabIndex={0}>
-          {wordDiff(before.content, after.content).map(({ text, kind }, index) => {
-            const shown = <SafeText text={text} truncateAt={Infinity} />
-            if (kind === 'same') return <span key={index}>{shown}</span>
-            return kind === 'added' ? <ins key={index}>{shown}</ins> : <del key={index}>{shown}</del>
-          })}
+          <DiffText parts={wordDiff(before.content, after.content)} />
         </div>
       )}
       {fields.length > 0 && (
