@@ -52,7 +52,10 @@ export function ProposalList ({ bank }: { bank: string }) {
         <button type='button' class='small' onClick={reload}>Reload</button>
         {mode.data !== undefined && <ModeSwitch bank={bank} mode={mode.data} onChanged={mode.reload} />}
       </div>
-      {mode.error !== undefined && error === undefined && <Failure error={mode.error} retry={mode.reload} />}
+      {/* Not while a retry of both is on its way: its failure would be shown a second time, for a moment. */}
+      {mode.error !== undefined && error === undefined && !isLoading && !mode.isLoading && (
+        <Failure error={mode.error} retry={mode.reload} />
+      )}
       {items.length > 0 && state === 'open' && (
         <p>
           If you accept, the newer memory supersedes the older one, which stays in its history. If you dismiss, both
