@@ -61,7 +61,10 @@ t.test('the servers of the MCP configuration retain and recall', async (t) => {
     await client.connect(transport)
     t.teardown(async () => { await client.close() })
     const { tools } = await client.listTools()
-    t.same(tools.map((tool) => tool.name).sort(), ['forget', 'recall', 'reflect', 'retain'], name)
+    t.same(tools.map((tool) => tool.name).sort(), [
+      'accept_proposal', 'append_messages', 'dismiss_proposal', 'forget', 'list_messages', 'list_proposals',
+      'list_versions', 'patch_memory', 'recall', 'reflect', 'restore_memory', 'retain', 'retire_memory',
+    ], name)
     await client.callTool({ name: 'retain', arguments: { content: 'Ada drinks tea in the morning.' } })
     const { structuredContent } = await client.callTool({
       name: 'recall', arguments: { query: 'What does Ada drink?' },
